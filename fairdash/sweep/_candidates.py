@@ -56,18 +56,22 @@ class Part:
         positives are the expected ones.
         """
         costs = catalog.error_costs(measure)
-        about = np.ones(len(self.y), bool)
+        everyone = np.ones(len(self.y), bool)
+        about = everyone
         value = np.asarray(decided, np.float64)
         if costs is None:
-            about = catalog.rate_of(measure)[0](self.y, np.ones(len(self.y)))
-        else:  # of a row as a share of the larger cost
+            # The rate of a measure may be over the rows of one outcome only.
+            is_counted, *_ = catalog.rate_of(measure)
+            about = is_counted(self.y, np.ones(len(self.y)))
+        else:
+            # The cost of each row as a share of the larger cost, so at most 1.
             y = np.asarray(self.y, np.float64)
-            missed = costs[0] * value * (1 - y) + costs[1] * (1 - value) * y
-            value = missed / max(costs)
+            cost = costs[0] * value * (1 - y) + costs[1] * (1 - value) * y
+            value = cost / max(costs)
         present = np.unique(self.groups)
         people = people_of(self.sample_weight)
         tables = []
-        for name, within in {OVERALL: about, **self.inside}.items():
+        for name, within in {OVERALL: everyone, **self.inside}.items():
             chosen = about & within
             groups = self.groups[chosen]
             counted = value[chosen]
@@ -88,10 +92,11 @@ class Part:
         That is counts, and with weights or units rates with their variances.
         """
         counts = self.counts(decided, measure).assign(measure=measure)
-        weighted = self.sample_weight is not None and not isinstance(
+        # Counts of people are rows; sampling weights are not.
+        is_sample = self.sample_weight is not None and not isinstance(
             self.sample_weight, RowCounts
         )
-        if not weighted and self.unit is None:
+        if not is_sample and self.unit is None:
             return counts
         measured = Measured.of(
             measure, self.y, decided, self.sample_weight, cluster=self.unit
@@ -150,11 +155,12 @@ def candidate_table(
     """
     validation, test = parts
     weight = validation.sample_weight
+    # Where local gaps are judged by other rows, these judge the gaps over all rows.
     judged = validation if local is None else replace(validation, inside={})
     axes = ("validation_worst_1_di", "validation_accuracy")
     ranked = []
     for model in models:
-        validation_scores = scores(model)[0]
+        validation_scores, _ = scores(model)
         decided = validation_scores
         if not isinstance(decided, Drawn):
             decided = decided > _MIDDLE
@@ -162,8 +168,8 @@ def candidate_table(
         if status["status"].iloc[0]:
             continue
         chance = chances("scores", decided)
-        right = 1 - np.abs(chance - validation.y)
-        accuracy = np.average(right, weights=weight)
+        chance_of_right = 1 - np.abs(chance - validation.y)
+        accuracy = np.average(chance_of_right, weights=weight)
         share = _share(judged, chance, limits)
         if local is not None:
             share = max(share, local[model])
@@ -173,11 +179,11 @@ def candidate_table(
     front = pareto_front(pd.DataFrame(ranked, columns=["model", *axes]), axes=axes)
     tables = []
     for model, gap, accuracy in front[["model", *axes]].itertuples(index=False):
-        chosen = scores(model)[1] > _MIDDLE
-        tables += [
-            test.tested(chosen, measure).assign(model=model, accuracy=accuracy, gap=gap)
-            for measure in measures_of(limits)
-        ]
+        _, test_scores = scores(model)
+        decided = test_scores > _MIDDLE
+        for measure in measures_of(limits):
+            tested = test.tested(decided, measure)
+            tables.append(tested.assign(model=model, accuracy=accuracy, gap=gap))
     table = pd.concat(tables, ignore_index=True)
     return table[[*COLUMNS, *table.columns.drop(list(COLUMNS))]]
 

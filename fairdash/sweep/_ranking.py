@@ -53,12 +53,15 @@ def local_gaps(
     rows = np.concatenate([parts.train, parts.validation])
     labels = dataset.label_subgroups(subgroups).iloc[rows]
     group = dataset.group[rows]  # numbers are checked sooner than names
+    # Subgroups count by their rows, so that small ones, whose gaps are mostly noise, do
+    # not decide.
     means = []
     for model in scores[:, rows]:
+        decided = Drawn(model) if drawn else (model > 0.5).astype(np.int8)
         measure = LocalMeasure.of(
             "selection_rate",
             None,
-            Drawn(model) if drawn else (model > 0.5).astype(np.int8),
+            decided,
             sensitive_features=group,
             subgroups=labels,
             min_size=subgroups.min_size,
@@ -66,6 +69,9 @@ def local_gaps(
         )
         gaps = measure.gaps()
         n = np.where(np.isnan(gaps), 0, measure.cells.rows.sum(axis=1))
+        if not n.any():
+            means.append(np.nan)
+            continue
         squares = float((np.nan_to_num(gaps) ** 2 * n).sum())
-        means.append(np.sqrt(squares / n.sum()) if n.any() else np.nan)
+        means.append(np.sqrt(squares / n.sum()))
     return pd.DataFrame({RANKED_BY[WORST]: np.array(means, float)})

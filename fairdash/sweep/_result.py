@@ -22,6 +22,12 @@ from fairdash.sweep._ranking import PREFIX, ranking_column
 from fairdash.sweep._spec import BASELINE, TAU, WEIGHT, Scalar, model_label
 
 AXES = (WORST, "accuracy")  # of a front, if no others are asked for
+_DECIDING = {  # what `Deciding.of` takes, by measure
+    "accepted": "selection_rate",
+    "constant": "constant",
+    "alike": "alike",
+    "balanced_accuracy": "balanced_accuracy",
+}
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,9 @@ class SweepResult:
     @cached_property
     def methods(self) -> list[str]:
         """Methods with more than one setting, so with something to slide through."""
-        counts = self.means["method"].value_counts()
-        return [m for m in dict.fromkeys(self.means["method"]) if counts[m] > 1]
+        n_settings = self.means["method"].value_counts()
+        methods = dict.fromkeys(self.means["method"])
+        return [method for method in methods if n_settings[method] > 1]
 
     def keys(self, place: int) -> dict[int, str]:
         """Return the key of a setting's model by seed, ascending."""
@@ -112,9 +119,10 @@ class SweepResult:
         self, limits: Mapping[str, float], method: str | None = None
     ) -> int | None:
         """Return the place of the most accurate setting on validation rows."""
-        swept = self._swept(method)
-        chosen = select(swept, limits=limits)
-        return None if chosen is None else int(str(chosen.name))
+        chosen = select(self._swept(method), limits=limits)
+        if chosen is None:
+            return None
+        return int(str(chosen.name))
 
     def start(
         self, limit: float, method: str | None = None, *, metric: str = PARITY
@@ -156,6 +164,7 @@ class SweepResult:
         return self.best({metric: limit}, BASELINE)
 
     def _swept(self, method: str | None) -> pd.DataFrame:
+        """Return the settings of a method, or of all with more than one setting."""
         methods = self.methods if method is None else [method]
         return self.means[self.means["method"].isin(methods)]
 
@@ -174,9 +183,11 @@ class SweepResult:
     def fairest(self, method: str | None = None, *, metric: str = PARITY) -> int | None:
         """Return the place of the least gap among models that decide."""
         models = self._swept(method)
-        column = ranking_column(self.rows, metric)
-        gaps = models[decides(models, "validation")][column].dropna()
-        return None if gaps.empty else int(str(gaps.idxmin()))
+        deciding = models[decides(models, "validation")]
+        gaps = deciding[ranking_column(self.rows, metric)].dropna()
+        if gaps.empty:
+            return None
+        return int(str(gaps.idxmin()))
 
     def points(
         self, axes: tuple[str, str], limit: float, *, metric: str = PARITY
@@ -193,9 +204,9 @@ class SweepResult:
         than guessing on test rows.
         """
         table = self.means.assign(place=np.arange(len(self.means)))
-        able = decides(table, "validation")
-        within_limit = within(table, {f"validation_{metric}": limit}) & able
-        within_test = within(table, {f"test_{metric}": limit}) & able
+        deciding = decides(table, "validation")
+        within_limit = within(table, {f"validation_{metric}": limit}) & deciding
+        within_test = within(table, {f"test_{metric}": limit}) & deciding
         judgements = [self.deciding(place) for place in table["place"]]
         tests = [self.deciding(place, "test") for place in table["place"]]
         decides_alike = np.array([test.alike for test in tests], bool)
@@ -222,7 +233,7 @@ class SweepResult:
                 "y": table[y],
                 "within": within_limit,
                 "within_test": within_test,
-                "constant": ~able | decides_alike,
+                "constant": ~deciding | decides_alike,
                 "alike": decides_alike | [judged.alike for judged in judgements],
                 "guessing_test": [test.idle and not test.alike for test in tests],
                 "front": front,
@@ -232,11 +243,13 @@ class SweepResult:
 
     def deciding(self, place: int, part: str = "validation") -> Deciding:
         """Return whether, and how well, a setting decides on the rows of a part."""
-        names = {"accepted": "selection_rate"}
-        names |= {name: name for name in ("constant", "alike", "balanced_accuracy")}
         row = self.means.iloc[place]
-        columns = {name: f"{part}_{column}" for name, column in names.items()}
-        return Deciding.of({n: row[c] for n, c in columns.items() if c in row})
+        facts = {}
+        for name, measure in _DECIDING.items():
+            column = f"{part}_{measure}"
+            if column in row:  # models of earlier versions lack some
+                facts[name] = row[column]
+        return Deciding.of(facts)
 
     def ranking(self, metric: str) -> "pd.Series[float]":
         """Return by row the number that models are ranked by in a metric."""
@@ -257,7 +270,10 @@ class SweepResult:
         plain = self.means[self.means["method"] == BASELINE]
         if plain.empty or method == BASELINE:
             return None
-        names = [p.name for p in CATALOG[BASELINE].params if p.name in plain]
-        of_method = self.means.loc[self.means["method"] == method, names].iloc[0]
-        same = (plain[names] == of_method).sum(axis=1).to_numpy()
-        return int(str(plain.index[int(same.argmax())]))
+        names = [
+            param.name for param in CATALOG[BASELINE].params if param.name in plain
+        ]
+        settings = self.means.loc[self.means["method"] == method, names]
+        # Network and schedule are the same in all settings of a method.
+        n_same = (plain[names] == settings.iloc[0]).sum(axis=1).to_numpy()
+        return int(str(plain.index[int(n_same.argmax())]))

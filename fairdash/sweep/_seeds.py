@@ -13,11 +13,12 @@ _NOT_PARAMS = ("key", "method", "seed", INITIALISATION, "seconds", DRAWN)
 
 def param_columns(rows: pd.DataFrame) -> list[str]:
     """Return the columns of `run_sweep` that hold parameters of methods."""
-    return [
-        name
-        for name in map(str, rows)
-        if name not in _NOT_PARAMS and not name.startswith((*PARTS, PREFIX))
-    ]
+    columns = []
+    for name in map(str, rows):
+        is_metric = name.startswith((*PARTS, PREFIX))
+        if name not in _NOT_PARAMS and not is_metric:
+            columns.append(name)
+    return columns
 
 
 def first_trainings(rows: pd.DataFrame) -> pd.DataFrame:
@@ -54,9 +55,9 @@ def rows_on_shared_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     """
     by = ["method", *param_columns(rows)]
     setting = rows.groupby(by, sort=False, dropna=False).ngroup()
-    has = pd.crosstab(setting, rows["seed"]).gt(0)
-    most = has.sum().idxmax()  # the first of several
-    settings = has[has[most]]
+    finished = pd.crosstab(setting, rows["seed"]).gt(0)
+    commonest = finished.sum().idxmax()  # the first of several seeds
+    settings = finished[finished[commonest]]
     seeds = settings.columns[settings.all()]
-    shared = rows["seed"].isin(seeds) & setting.isin(settings.index)
-    return rows[shared].reset_index(drop=True)
+    is_shared = rows["seed"].isin(seeds) & setting.isin(settings.index)
+    return rows[is_shared].reset_index(drop=True)

@@ -32,7 +32,7 @@ WEIGHT = "fairness_weight"
 TAU = "tau"
 Scalar = int | float | str
 RowCount = Annotated[int, Field(ge=1, le=10**12, strict=True)]
-# fields of earlier versions
+# Fields of earlier versions: their configurations still open.
 IGNORED = ("equal_models", "initialisations", "cross_validate")
 MOST_VALUES = 1000  # of an axis
 MOST_SEEDS = 1000
@@ -84,28 +84,29 @@ class DataSource(_Frozen):
     def _complete(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        ways = ("sample", "table", "path", "source")
-        named = [data[key] for key in ways if data.get(key)]
-        if len(named) != 1:
+        """Check the four names, and add a name and roles where they are not given."""
+        kinds = ("sample", "table", "path", "source")
+        names = [data[kind] for kind in kinds if data.get(kind)]
+        if len(names) != 1:
             raise ValueError("give exactly one of `sample`, `table`, `path`, `source`")
-        if not isinstance(named[0], str):
-            raise ValueError(
-                f"name a sample, table, path or source, got {brief(named[0])}"
-            )
+        (name,) = names
+        if not isinstance(name, str):
+            raise ValueError(f"name a sample, table, path or source, got {brief(name)}")
         if data.get("sample_rows") is not None and not data.get("path"):
             raise ValueError("`sample_rows` draws from a `path`; remove it")
-        usual: dict[str, Any] = {"name": Path(named[0]).stem}
-        if data.get("path") and datasets.sources.is_address(named[0]):
-            usual = {"name": datasets.sources.shown(named[0])}
+        defaults: dict[str, Any] = {"name": Path(name).stem}
+        if data.get("path") and datasets.sources.is_address(name):
+            defaults = {"name": datasets.sources.shown(name)}
         if data.get("source"):
-            usual = {"name": named[0]}
+            defaults = {"name": name}
         if data.get("sample"):
-            if data["sample"] not in datasets.SAMPLES:
+            if name not in datasets.SAMPLES:
                 message = f"`sample` must be one of {sorted(datasets.SAMPLES)}"
-                raise ValueError(f"{message}, got {brief(data['sample'])}")
-            sample = datasets.SAMPLES[data["sample"]]
-            usual = {"name": sample.title, "roles": sample.roles}
-        return usual | {key: value for key, value in data.items() if value is not None}
+                raise ValueError(f"{message}, got {brief(name)}")
+            sample = datasets.SAMPLES[name]
+            defaults = {"name": sample.title, "roles": sample.roles}
+        given_values = {key: value for key, value in data.items() if value is not None}
+        return defaults | given_values
 
     @model_validator(mode="after")
     def _can_be_read(self) -> "DataSource":

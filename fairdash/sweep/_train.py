@@ -137,7 +137,7 @@ def train_stack(
             sample_weight=dataset.weight_of(train),
         )
     finally:
-        monitor.forget()
+        monitor.forget()  # it would keep the rows alive
     if monitor.was_stopped:
         return None
     # The processor's time is the same on a busy machine, but adds up over threads: of
@@ -145,11 +145,15 @@ def train_stack(
     wall_seconds = time.monotonic() - clock
     processor_seconds = time.process_time() - processor
     seconds = min(wall_seconds, processor_seconds) / len(models)
+    # In parts, since the encoded rows of a large table take much memory.
     scores = np.empty((len(models), dataset.n_rows), dtype=np.float32)
     for part in encoded.parts():
         X = rows_of(part)
-        routed = {"sensitive_features": groups[part]} if method.needs_groups else {}
-        scores[:, part] = [m.predict_proba(X, **routed)[:, 1] for m in models]
+        routed = {}
+        if method.needs_groups:
+            routed["sensitive_features"] = groups[part]
+        for i, model in enumerate(models):
+            scores[i, part] = model.predict_proba(X, **routed)[:, 1]
     return [
         TrialResult(
             trial=trial,

@@ -21,7 +21,7 @@ USUAL_ROWS = 10_000  # these two where only an order of stacks counts
 USUAL_FEATURES = 32
 PREDICTOR = (64, 32, 1)
 ADVERSARY = (1, 64, 32, 16, 1)
-# in the parameters of trials of earlier versions: a further start on the same split
+# In the parameters of trials of earlier versions: a further start on the same split.
 INITIALISATION = "initialisation"
 FOLD = "fold"  # likewise: a further fold of the split
 LEAST_STEP = 8e6  # multiply-adds in the time that even the smallest step takes
@@ -54,6 +54,7 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
         When a method, a parameter or a value is not in the catalog, a grid has more
         than 10,000 settings, or all together more than 100,000 models.
     """
+    # By key: two grids may ask for the same model.
     trials: dict[str, Trial] = {}
     roles = spec.data.roles
     weighted = roles.sample_weight is not None or roles.count is not None
@@ -94,6 +95,8 @@ def trial_key(
     nor a parameter that came later at its default: keys are older than the choice. A
     parameter that is gone still is. ``version`` is that of results, by default today's.
     """
+    # What came later enters a key only where it is not as it always was: so stored
+    # models keep their keys.
     if train_rows is not None:
         question["train_rows"] = train_rows
     if weighted:
