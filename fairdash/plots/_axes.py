@@ -34,15 +34,16 @@ def with_span(
     if low != high:
         return axis
     values = np.fromiter(_values(name, data, shapes), np.float64)
-    values = values[np.isfinite(values)]
-    if not values.size:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
         return {**axis, **_EMPTY}
-    if values.min() != values.max():
-        return axis
-    return {**axis, "range": _around(float(values[0]), axis)}
+    if finite.min() != finite.max():
+        return axis  # Plotly's own span is right
+    return {**axis, "range": _around(float(finite[0]), axis)}
 
 
 def _around(value: float, axis: Spec) -> list[float]:
+    """Return a span around a single value, within what the axis allows."""
     pad = max(_AROUND * abs(value), _LEAST)
     ends = [value - pad, value + pad]
     if axis.get("rangemode") == "tozero" or "tickvals" in axis:  # ticks start at 0
@@ -56,6 +57,7 @@ def _around(value: float, axis: Spec) -> list[float]:
 def _values(
     name: str, data: Sequence[Spec], shapes: Iterable[Mapping[str, Any]]
 ) -> Iterator[float]:
+    """Yield the values along an axis; traces and shapes name it "x", "x2", ..."""
     letter = name[0]
     anchor = name.replace("axis", "")
     for trace in data:
@@ -67,10 +69,11 @@ def _values(
 
 
 def _of_trace(letter: str, trace: Spec) -> Iterator[float]:
+    """Yield the values of a trace, and the ends of its intervals."""
     values = np.array(list(_numbers(trace.get(letter, ()))), np.float64)
     yield from values
     if trace.get("type") == "bar":
-        yield 0.0
+        yield 0.0  # where bars begin
     error = trace.get(f"error_{letter}", {})
     for side, sign in (("array", 1), ("arrayminus", -1)):
         ends = np.array(list(_numbers(error.get(side, ()))), np.float64)

@@ -69,17 +69,12 @@ def plot_gap_changes(
         legend=True,
         top=40,
     )
-    described = "; ".join(
+    changes_in_words = [
         f"{row['subgroup']}: {changed(row)}"
         for row in records(drawn[table["estimable"]])
-    )
-    return Picture(
-        figure,
-        headline,
-        f"{headline}. {described or 'No subgroup is estimable'}.",
-        table,
-        caption,
-    )
+    ]
+    described = "; ".join(changes_in_words) or "No subgroup is estimable"
+    return Picture(figure, headline, f"{headline}. {described}.", table, caption)
 
 
 def _gap(row: Spec, when: str, in_points: bool) -> str:

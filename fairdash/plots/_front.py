@@ -93,6 +93,7 @@ def plot_front(
         if name not in models:
             models = models.assign(**{name: False})
     drawn = models[~models["constant"].astype(bool)]
+    # Marks of all methods come before any line, as promised above.
     methods = list(dict.fromkeys(drawn["method"]))
     data: list[theme.Spec] = []
     for method in methods:
@@ -117,15 +118,7 @@ def plot_front(
     }
     layout |= chance_alone(chance, chance, xanchor="right", xshift=-4)
     if axes[0] == limited:
-        line = upright_line(
-            limit, color=theme.fade(theme.INK, 0.6), width=1.5, dash="dash"
-        )
-        layout["shapes"] = [line | {"layer": "below"}]
-        place: theme.Spec = {"x": limit, "xanchor": "left", "xshift": 4}
-        place |= {"y": 0, "yref": "y domain", "yanchor": "bottom"}
-        layout["annotations"] = [
-            theme.text(f"limit {gap_size(limit)}", theme.INK, **place)
-        ]
+        layout |= _limit_line(limit)
     table = models.drop(columns=["colour_role", "line", "quiet"])
     if len(own_models):
         rows = own_models[["label", "x", "y"]].assign(method="own scores")
@@ -137,6 +130,23 @@ def plot_front(
         table,
         _caption(models, n_seeds, chance, the_limit),
     )
+
+
+def _limit_line(limit: float) -> theme.Spec:
+    """Return the shapes and the note of a limit on the gap along x."""
+    colour = theme.fade(theme.INK, 0.6)
+    line = upright_line(limit, color=colour, width=1.5, dash="dash")
+    note = theme.text(
+        f"limit {gap_size(limit)}",
+        theme.INK,
+        x=limit,
+        xanchor="left",
+        xshift=4,
+        y=0,
+        yref="y domain",
+        yanchor="bottom",
+    )
+    return {"shapes": [line | {"layer": "below"}], "annotations": [note]}
 
 
 def _headline(models: pd.DataFrame, limit: float, gap: str) -> str:
@@ -216,6 +226,7 @@ def _marks(
             "symbol": [symbol + "-open" * (not row["within"]) for row in rows],
             "opacity": 1,
         },
+        # A click selects a mark; by default Plotly would then fade all others.
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
@@ -236,6 +247,7 @@ def _line(front: pd.DataFrame) -> theme.Spec:
         front["y"],
         legendgroup=front["method"].iloc[0],
         showlegend=False,
+        # Steps: between two models of a front nothing better is known.
         line={"color": colour, "width": 2, "shape": "hv"},
         hoverinfo="skip",
         zorder=2,

@@ -188,11 +188,10 @@ def _fills(
     if worse_off is None or len(groups) != 2:
         return None
     colours = theme.group_colours(groups)
-    columns = (worse_off[name] for name in ("label", "subgroup", "group"))
-    return {
-        (str(label), str(subgroup)): colours[group]
-        for label, subgroup, group in zip(*columns, strict=True)
-    }
+    fills = {}
+    for row in records(worse_off):
+        fills[str(row["label"]), str(row["subgroup"])] = colours[row["group"]]
+    return fills
 
 
 def _fill_keys(groups: tuple[str, ...], feature: str) -> list[theme.Spec]:

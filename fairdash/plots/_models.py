@@ -43,6 +43,7 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
         panels.append(Panel(axis, words=bold(wrap(title, 12))))
         words = [_value(row, metric) for row in records(table)]
 
+        # As defaults: the values of this turn of the loop.
         def hover(row: Spec, metric: str = metric, title: str = title) -> str:
             return f"{title} {_value(row, metric)}, {_interval(row, metric)}"
 
@@ -68,26 +69,32 @@ def plot_comparison(table: pd.DataFrame) -> Picture:
 
 def _two_ticks(low: float, high: float) -> list[float]:
     """Return two round numbers within a span; Plotly may find room for one only."""
-    if not high > low:
-        return [low] if low == high else []
+    if low == high:
+        return [low]
+    if not high > low:  # NaN
+        return []
     step = 10 ** math.floor(math.log10((high - low) / 2))
     return [step * math.ceil(low / step), step * math.floor(high / step)]
 
 
 def _describe(table: pd.DataFrame) -> str:
-    models = "; ".join(
-        f"{row['label']}: accuracy {_value(row, 'accuracy')}, "
-        f"gap {_value(row, PARITY)}, "
-        f"largest local gap {_value(row, WORST)} "
-        f"({_interval(row, WORST)})"
-        for row in records(table)
-    )
-    return f"Models with 95% intervals. {models}."
+    models = []
+    for row in records(table):
+        models.append(
+            f"{row['label']}: accuracy {_value(row, 'accuracy')}, "
+            f"gap {_value(row, PARITY)}, "
+            f"largest local gap {_value(row, WORST)} ({_interval(row, WORST)})"
+        )
+    return f"Models with 95% intervals. {'; '.join(models)}."
 
 
 def _names(table: pd.DataFrame) -> list[str]:
-    marks = [(row["label"], Deciding.of(row).mark()) for row in records(table)]
-    return [f"{label} ({mark})" if mark else label for label, mark in marks]
+    """Return the labels of models, with a note on those that do not decide."""
+    names = []
+    for row in records(table):
+        note = Deciding.of(row).mark()
+        names.append(f"{row['label']} ({note})" if note else row["label"])
+    return names
 
 
 def _value(row: Spec, metric: str) -> str:

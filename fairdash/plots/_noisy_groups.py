@@ -47,14 +47,28 @@ def plot_worst_case(
     dash: Spec = {"color": fade(INK, 0.6), "width": 1.5, "dash": "dash"}
     level = {"x0": 0, "x1": 1, "xref": "x domain", "y0": 100 * slack, "y1": 100 * slack}
     shapes: list[Spec] = [{"type": "line", "line": dash, **level}]
-    words = f"allowed: {in_points(slack)} points"
-    notes = [text(words, x=1, xref="x domain", y=100 * slack, xanchor="right")]
-    notes[0]["yanchor"] = "bottom"
+    allowed = text(
+        f"allowed: {in_points(slack)} points",
+        x=1,
+        xref="x domain",
+        y=100 * slack,
+        xanchor="right",
+        yanchor="bottom",
+    )
+    notes = [allowed]
     if 0 < tolerated < table["share"].max():
         shapes.append(upright_line(100 * tolerated, **dash))
-        words = f"holds up to {percent(tolerated)}"
-        place: Spec = {"x": 100 * tolerated, "y": 0, "yref": "y domain", "xshift": 4}
-        notes.append(text(words, INK, xanchor="left", yanchor="bottom", **place))
+        holds = text(
+            f"holds up to {percent(tolerated)}",
+            INK,
+            x=100 * tolerated,
+            xanchor="left",
+            xshift=4,
+            y=0,
+            yref="y domain",
+            yanchor="bottom",
+        )
+        notes.append(holds)
     ticks: Spec = {"ticksuffix": "%", "range": [0, end], "showgrid": True}
     layout: Spec = {
         "xaxis": value_axis("share of a group recorded wrongly (γ)", **ticks),

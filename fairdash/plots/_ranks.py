@@ -22,6 +22,7 @@ def plot_ranks(table: pd.DataFrame) -> Picture:
     for place, measure in enumerate(MEASURES):
         rank = f"{measure} rank"
 
+        # As a default: the value of this turn of the loop.
         def hover(row: Spec, rank: str = rank) -> str:
             return f"{row['Method']}: {rank.lower()} {row[rank]:.1f}"
 

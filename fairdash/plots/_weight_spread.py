@@ -59,9 +59,8 @@ def plot_weight_spread(
         steps[-1] if step is None else min(steps, key=lambda at: abs(at - step))
     )
     rows, n_left_out = _rows(table)
-    axis = name_axis(
-        [name or f"All {noun.several}" for name in rows], list(range(len(rows))), 0
-    )
+    labels = [name or f"All {noun.several}" for name in rows]
+    axis = name_axis(labels, list(range(len(rows))), 0)
     colours = theme.group_colours(groups)
     named = {group: group_label(feature, group) for group in groups}
 
@@ -208,8 +207,13 @@ def _layout(
     table, density = tables
     lowest, highest = _ends(table, density)
     ticks = [tick for tick in _TICKS if lowest <= tick <= highest]
-    equal: theme.Spec = {"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1}
-    equal |= {
+    # At r = 1 every row weighs the same.
+    equal: theme.Spec = {
+        "type": "line",
+        "x0": 1,
+        "x1": 1,
+        "y0": 0,
+        "y1": 1,
         "yref": "paper",
         "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
     }
@@ -237,17 +241,17 @@ def _layout(
 
 def _ends(table: pd.DataFrame, density: pd.DataFrame) -> tuple[float, float]:
     """Return the decades around all that is drawn at any step."""
-    lowest = table["q05"].min()
-    highest = table["q95"].max()
-    seen = density[density["share"] > 0.002]
-    lowest = min(lowest, seen["low"].min(), 0.5)
-    highest = max(highest, seen["high"].max(), 2)
+    # Bins with hardly a row would stretch the axis for nothing that can be seen.
+    visible = density[density["share"] > 0.002]
+    lowest = min(table["q05"].min(), visible["low"].min(), 0.5)
+    highest = max(table["q95"].max(), visible["high"].max(), 2)
     low, high = np.clip([lowest * 0.9, highest * 1.1], *_SPANNED)
     return float(low), float(high)
 
 
 def _controls(steps: Sequence[float], active: int, step_name: str) -> theme.Spec:
     """Return the slider through the steps and the buttons that play them."""
+    # Without a transition: a frame follows the slider at once.
     at_once = {"mode": "immediate", "transition": {"duration": 0}}
     jump = {**at_once, "frame": {"duration": 0, "redraw": False}}
     play = {**at_once, "frame": {"duration": _FRAME, "redraw": False}}

@@ -59,8 +59,13 @@ def plot_ratio_against_di(
         y = [related.intercept + related.slope * value for value in x]
         line = {"color": theme.INK, "width": 1.5}
         data.append(scatter(x, y, line=line, hoverinfo="skip"))
-    equal: theme.Spec = {"type": "line", "x0": 0, "x1": 1, "y0": 1, "y1": 1}
-    equal |= {
+    # At a mean weight of 1 a subgroup counts as in plain training.
+    equal: theme.Spec = {
+        "type": "line",
+        "x0": 0,
+        "x1": 1,
+        "y0": 1,
+        "y1": 1,
         "xref": "x domain",
         "line": {"color": theme.MUTED, "width": 1, "dash": "dot"},
     }

@@ -201,6 +201,8 @@ def finish(
     through. Built from one dict, which takes about 3 ms; graph objects
     built piece by piece take ten times as long.
     """
+    # Streamlit's template overrides margins, fonts and titles of axes, so all of these
+    # are set on the figure.
     whole: Spec = {**_LAYOUT, "height": height, **layout}
     whole["margin"] = {"l": 4, "r": right, "t": top, "b": bottom, "pad": 4}
     if legend:
@@ -217,6 +219,7 @@ def finish(
 
 def resolve(figure: go.Figure, theme: Theme = "light") -> go.Figure:
     """Return a copy of ``figure`` with real colours, for use outside Streamlit."""
+    # In the text of the figure: tokens stand in colours, gradients and annotations.
     document = figure_json(figure)
     for token, colour in palette(theme).items():
         document = document.replace(token, colour)
