@@ -112,6 +112,7 @@ class Host:
             if clock < self._resting.get(user, 0.0):
                 continue
             with self._isolated(user), ExitStack() as locks:
+                # Two rights: the folder's lock on this machine, the claim among all.
                 lock = take(self._users.home(user) / ENGINE)
                 if lock is None:
                     continue  # another process is at it
@@ -152,8 +153,8 @@ class Host:
         # Nothing begins whose result would find no room.
         if lacks_room(self._server.home):
             return
-        free = self.n_threads
-        free -= sum(home.driver.n_at_work for home in self._homes.values())
+        n_at_work = sum(home.driver.n_at_work for home in self._homes.values())
+        free = self.n_threads - n_at_work
         while free > 0:
             ready: dict[str, OpenRun] = {}
             for user, home in self._homes.items():

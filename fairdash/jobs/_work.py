@@ -80,6 +80,7 @@ def work(
     spec = sweep.SweepSpec.of_run(run.spec)
     dataset = store.dataset(run.dataset_id)
     failed = []
+    # What an earlier run, or this one before its worker died, has trained is on disk.
     missing = [t for t in stack.trials if not store.artifact(t.key).exists()]
     waiting = sweep.planning.plan(missing, max_models=len(missing))
     while waiting:
@@ -245,11 +246,13 @@ def queue(
     dataset.label_subgroups(spec.subgroups)
     spec = spec.fitted_to(dataset)
     trials = sweep.expand(spec, dataset.key)
-    labels = dict.fromkeys(CATALOG[grid.method].label for grid in spec.methods)
+    if not name:
+        labels = dict.fromkeys(CATALOG[grid.method].label for grid in spec.methods)
+        name = f"{', '.join(labels)} on {spec.data.name}"
     return store.add_run(
         spec.model_dump(mode="json", exclude_none=True),
         trials,
-        name=name or f"{', '.join(labels)} on {spec.data.name}",
+        name=name,
         dataset_id=dataset_id,
         run_id=run_id,
         failed=failed,
@@ -314,6 +317,8 @@ class StoreLink:
         self.store = store
         self.run_id = run_id
         self.watch = watch
+        # In a worker training goes on while the store is not reached; here and now
+        # somebody waits for the error.
         self._tolerated = (StoreError,) if watch is None else ()
         self._events: dict[str, dict[str, Any]] = {}
         self._wrote = 0.0
@@ -348,6 +353,7 @@ class StoreLink:
 
 
 def _run(store: Store, run: RunRecord, watch: Callable[[], object]) -> None:
+    """Run what is left of a run, stack by stack, in this process."""
     try:
         stacks = begin(store, run)
     except ValueError as error:

@@ -88,9 +88,11 @@ def run_stack(
     store.dataset(run.dataset_id)  # which keeps it in memory
     if polite:
         os.setpriority(os.PRIO_PROCESS, 0, POLITE)
-        with suppress(OSError):  # Linux counts niceness within a session alone
+        # Linux counts niceness only within a session, and gives each session a share of
+        # the processors: so the worker has one of its own, and that is nice as well.
+        with suppress(OSError):
             os.setsid()
-        with suppress(OSError):  # and gives each session a share of the processors
+        with suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(POLITE))
     return work(store, run, stack, StoreLink(store, run_id))
 
@@ -116,6 +118,7 @@ def check_encrypted(address: str, host: str = "") -> None:
             f"A scheduler's address is like tls://10.0.0.5:8786, got {address!r}."
         )
     host = host or parts.hostname
+    # Another name may lead anywhere, whatever it leads to now.
     try:
         is_local = host == "localhost" or ip_address(host).is_loopback
     except ValueError:  # a name

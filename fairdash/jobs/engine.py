@@ -198,7 +198,9 @@ def why_waits(store: Store, snapshot: Snapshot) -> str:
     if not engine_lives(store.root) and store.has_engine():  # on another machine
         return _behind(_n_running(store, snapshot))
     address = os.environ.get("FAIRDASH_SCHEDULER")
-    return f"Waits for the scheduler at {address}" if address else "Engine starting"
+    if address:
+        return f"Waits for the scheduler at {address}"
+    return "Engine starting"
 
 
 def _why_waits_here(store: Store, snapshot: Snapshot, card: Mapping[str, Any]) -> str:
@@ -213,6 +215,7 @@ def _why_waits_here(store: Store, snapshot: Snapshot, card: Mapping[str, Any]) -
 
 
 def _n_running(store: Store, snapshot: Snapshot) -> int:
+    """Return the number of models in training of the other open runs of a home."""
     peers = [run.id for run in store.open_runs() if run.id != snapshot.run.id]
     return sum(store.snapshot(run, curves=False).count("running") for run in peers)
 
@@ -250,8 +253,11 @@ def engine_card(home: Path) -> dict[str, Any] | None:
 @lru_cache
 def code_version() -> str:
     """Return a hash that changes with any source file of the package."""
-    files = [(str(path), path.stat()) for path in sorted(PACKAGE.rglob("*.py"))]
-    facts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
+    # By size and date, which costs less than reading every file.
+    facts = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        stat = path.stat()
+        facts.append((str(path), stat.st_size, stat.st_mtime_ns))
     return sha256(repr(facts).encode()).hexdigest()
 
 

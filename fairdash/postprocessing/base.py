@@ -65,6 +65,7 @@ class Report(NamedTuple):
         measure = "selection_rate"
         measured = Measured.of(measure, None, decisions, **self.rows.sampling)
         cells = measured.estimate(self.rows.codes, (len(names),))
+        # A group without an estimate is neither the highest nor the lowest.
         value = np.nan_to_num(cells.value, nan=float(np.nanmean(cells.value)))
         high = int(value.argmax())
         low = int(value.argmin())
@@ -241,7 +242,8 @@ class PostProcessor(BaseEstimator, ABC):
         self.groups_ = rows.group_values
         self.score_range_ = rows.score_range
         self.rules_ = dict(zip(rows.names, rules, strict=True))
-        rates = np.clip(self._rates(rows), 0, 1).tolist()  # sums may round beyond
+        # Sums over rows may round beyond 0 and 1.
+        rates = np.clip(self._rates(rows), 0, 1).tolist()
         self.expected_rates_ = dict(zip(rows.group_values, rates, strict=True))
         return self
 

@@ -52,6 +52,7 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
 
 
 def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
+    """Return which scores fit their type; NaN fits none."""
     if score_type == "decision":
         return np.isin(values, (0.0, 1.0))
     lowest = -1 if score_type == "margin" else 0
@@ -101,6 +102,7 @@ def check_informative(margins: Array, score_type: str = "margin") -> None:
     high = margins.max()
     label_like = {low, high} <= {-1.0, 0.0, 1.0} and score_type != "decision"
     two_values = low < high and ((margins == low) | (margins == high)).all()
+    # Of two rows the scores may well be 0 and 1.
     if label_like and two_values and len(margins) > 2:
         raise ValueError(
             f"`scores` hold only {[float(low), float(high)]}, which look like labels "
@@ -149,9 +151,12 @@ def fit_groups(
     groups, codes = encode_groups(sensitive_features, margins)
     names = tuple(value_label(group) for group in groups)
     check_distinct("sensitive_features", names)
-    heavy = np.ones(len(margins), bool) if weight is None else weight > 0
-    sizes = np.bincount(codes[heavy], minlength=len(names))
-    small = [f"{name} ({n})" for name, n in zip(names, sizes, strict=True) if n < 2]
+    counted = np.ones(len(margins), bool) if weight is None else weight > 0
+    sizes = np.bincount(codes[counted], minlength=len(names))
+    small = []
+    for name, n in zip(names, sizes, strict=True):
+        if n < 2:
+            small.append(f"{name} ({n})")
     if small:
         raise ValueError(
             f"There are groups of fewer than two rows: {listing(small)}; no rate can "

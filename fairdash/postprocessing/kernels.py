@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 from fairdash._validation import check_non_negative, check_positive
 from fairdash.postprocessing import inputs
 
-_NOISE = 1e-13  # rounding of a weighted mean of numbers in [0, 1]
+# Rounding of a weighted mean of numbers in [0, 1]: a rate that is nearer than this to
+# its target is on it.
+_NOISE = 1e-13
 _HALVINGS = 200  # far more than a double has bits
 
 
@@ -111,21 +113,30 @@ class SortedScores:
 
     def has_breaks(self, low: float, high: float, gamma: float) -> bool:
         """Return whether the mean of h bends strictly between two starts."""
-        ends = np.array([low, high, low + gamma, high + gamma])
-        first = np.searchsorted(self.scores, ends, side="right")
-        last = np.searchsorted(self.scores, ends, side="left")
-        return bool(last[1] > first[0] or last[3] > first[2])
+        # It bends where either end of the ramp passes a score.
+        starts = self._has_score(low, high)
+        return starts or self._has_score(low + gamma, high + gamma)
+
+    def _has_score(self, low: float, high: float) -> bool:
+        """Return whether a score lies strictly between two numbers."""
+        first = np.searchsorted(self.scores, low, side="right")
+        last = np.searchsorted(self.scores, high, side="left")
+        return bool(last > first)
 
     def _polish(self, t: float, gamma: float, target: float) -> float:
-        """Take Newton's last step on sums that do not cancel."""
+        """Take Newton's last step on sums that do not cancel.
+
+        Differences of prefix sums lose digits where a ramp holds few of many rows.
+        """
         decided, inside = self._decided(t, gamma)
-        if inside <= 0:
+        if inside <= 0:  # the rate does not move with the start
             return t
         return float(t + (decided - target * self.total) * gamma / inside)
 
     def rate(self, t: float, gamma: float) -> float:
         """Return the mean of h at one start, from sums that do not cancel."""
-        return self._decided(t, gamma)[0] / self.total
+        decided, _ = self._decided(t, gamma)
+        return decided / self.total
 
     def _decided(self, t: float, gamma: float) -> tuple[float, float]:
         """Return the sum of w h, added up anew, and the weight on the ramp."""
@@ -150,6 +161,7 @@ def reach(
     The function is piecewise linear and takes ``target`` between ``-bound`` and
     ``bound``; ``breaks(low, high)`` tells whether it may bend strictly between.
     """
+    # Nearest 0: so the interval begins there, and its near end stays on the side of 0.
     side = 1.0 if function(0.0) > target else -1.0
     near = 0.0
     far = side * bound
@@ -165,9 +177,10 @@ def reach(
             far = middle
     at_near = function(near)
     at_far = function(far)
-    if abs(at_near - at_far) <= _NOISE:
+    drop = at_near - at_far
+    if abs(drop) <= _NOISE:
         return far
-    share = (at_near - target) / (at_near - at_far)
+    share = (at_near - target) / drop
     return near + min(max(share, 0.0), 1.0) * (far - near)
 
 

@@ -24,13 +24,8 @@ def expected_outcome(rows: ScoredRows, h: Array) -> pd.DataFrame:
     `fairdash.metrics.accuracy_change` and `gap_change`. All with the weights and units
     of the rows. Accuracy is NaN without outcomes.
     """
-    table = pd.DataFrame(
-        {
-            "accuracy": _accuracy(rows, h),
-            PARITY: _gap(rows, h),
-        },
-        index=_COLUMNS,
-    )
+    values = {"accuracy": _accuracy(rows, h), PARITY: _gap(rows, h)}
+    table = pd.DataFrame(values, index=_COLUMNS)
     return table.T.astype(float).rename_axis("metric").reset_index()
 
 
@@ -61,6 +56,7 @@ def changed_decisions(rows: ScoredRows, h: Array) -> pd.DataFrame:
 
 
 def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
+    """Return the accuracy and its change, each with its interval; NaN without y."""
     if rows.y is None:
         return [np.nan] * len(_COLUMNS)
     everyone = np.zeros(len(h), dtype=np.int64)
@@ -71,10 +67,11 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
 
 
 def _gap(rows: ScoredRows, h: Array) -> list[Any]:
+    """Return the largest gap and its change, each with its interval."""
     drawn = Measured.of("selection_rate", None, Drawn(h), **rows.sampling)
     rates = drawn.estimate(rows.codes, (len(rows.names),))
     gap = np.ptp(rates.value[~np.isnan(rates.value)])
-    ends = rates.largest_gap(0.95)
+    ends = rates.largest_gap(0.95)  # for all pairs of groups at once
     sampling = {"sensitive_features": rows.codes, **rows.sampling}
     change = gap_change(rows.decisions, Drawn(h), **sampling)
     return [float(gap), *map(float, ends), *map(float, change)]

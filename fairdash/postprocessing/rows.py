@@ -85,6 +85,7 @@ class ScoredRows:
     @property
     def score_range(self) -> tuple[float, float]:
         """The smallest and the largest score as they were given."""
+        # Through `scores`, which turns margins back into what was given.
         ends = np.array([self.margins.min(), self.margins.max()])
         low, high = replace(self, margins=ends).scores.tolist()
         return low, high
@@ -148,6 +149,7 @@ class ScoredRows:
 
     @cached_property
     def _target_rates(self) -> dict[tuple[str, float], float]:
+        """Rates found so far, by target and width: a slider asks for them again."""
         return {}
 
     def target_rate(self, target: str, gamma: float) -> float:

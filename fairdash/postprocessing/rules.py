@@ -60,9 +60,10 @@ class Rule(Record):
         probability: list[float] = []
         level = floor
         for at, gain in sorted(jumps):
+            upper = min(level + gain, 1.0)  # gains that sum to 1 may round beyond it
             score += [at, at]
-            probability += [level, min(level + gain, 1.0)]
-            level = probability[-1]
+            probability += [level, upper]
+            level = upper
         return cls(score=tuple(score), probability=tuple(probability))
 
     def __call__(self, margins: inputs.Array) -> inputs.Array:
@@ -72,6 +73,7 @@ class Rule(Record):
         index = np.searchsorted(score, margins, side="right")
         left_knot = np.maximum(index - 1, 0)
         right_knot = np.minimum(index, len(score) - 1)
+        # The share of the way between two knots; 0 where they are one.
         width = score[right_knot] - score[left_knot]
         share = np.divide(
             margins - score[left_knot],
@@ -137,18 +139,16 @@ class Thresholds:
 
     def to_json(self) -> str:
         """Return the rules as JSON; ``docs/post_processing.md`` describes it."""
+        groups = {}
+        for name, rule in self.rules.items():
+            expected_rate = self.expected_rates.get(name)
+            groups[name] = {**rule.model_dump(), "expected_rate": expected_rate}
         document: dict[str, Any] = {
             "format": FORMAT,
             "method": self.method,
             "score_type": self.score_type,
             "score_range": self.score_range,
-            "groups": {
-                name: {
-                    **rule.model_dump(),
-                    "expected_rate": self.expected_rates.get(name),
-                }
-                for name, rule in self.rules.items()
-            },
+            "groups": groups,
         }
         return json.dumps(document, indent=1, ensure_ascii=False)
 
@@ -171,19 +171,18 @@ class Thresholds:
             entry = ".".join(map(str, error.problems[0].place))
             message = error.problems[0].message.removesuffix(".")
             raise ValueError(f"Thresholds, {entry}: {message}.") from error
+        rules = {}
+        expected_rates = {}
+        for name, group in checked.groups.items():
+            rules[name] = Rule(score=group.score, probability=group.probability)
+            if group.expected_rate is not None:
+                expected_rates[name] = group.expected_rate
         return cls(
-            {
-                name: Rule(score=group.score, probability=group.probability)
-                for name, group in checked.groups.items()
-            },
-            checked.method,
-            checked.score_type,
-            {
-                name: group.expected_rate
-                for name, group in checked.groups.items()
-                if group.expected_rate is not None
-            },
-            checked.score_range,
+            rules=rules,
+            method=checked.method,
+            score_type=checked.score_type,
+            expected_rates=expected_rates,
+            score_range=checked.score_range,
         )
 
     def check_score_type(self, lowest: float) -> None:

@@ -10,7 +10,9 @@ from scipy.optimize import brentq
 from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.kernels import SortedScores
 
-_COARSE = 1000  # bends of a kind that are looked at first
+# Bends of a kind that are looked at first. They bound where the maximum can be, and a
+# small part of all bends is left to look at.
+_COARSE = 1000
 _ROUNDING = 1e-9  # of a gain, as a share of the weights
 
 
@@ -88,6 +90,7 @@ class _Curve(NamedTuple):
         """Return the two starts nearest to rates that lie within, the lower first."""
         first = max(int(np.searchsorted(self.rate, low, "right")) - 1, 0)
         last = int(np.searchsorted(self.rate[:-1], high))
+        # Starts fall while rates rise: the last rate has the lower start.
         return float(self.starts[last]), float(self.starts[first])
 
 
@@ -128,6 +131,7 @@ def by_outcome(
     n_groups: int,
 ) -> list[ByOutcome]:
     """Return the sorted scores of every group, 0 to K - 1."""
+    # One sort by group and outcome, then each cell is a slice.
     cells = 2 * codes + y
     order = np.argsort(cells, kind="stable")
     ends = np.searchsorted(cells[order], np.arange(1, 2 * n_groups))

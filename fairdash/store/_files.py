@@ -163,6 +163,7 @@ def make_folder(folder: Path) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Write a text so that a reader sees the one before or the new one, never half."""
+    # Beside, on the same disk: only there does renaming replace a file at once.
     make_folder(path.parent)
     descriptor, partial = tempfile.mkstemp(prefix=WRITING, dir=path.parent)
     with open(descriptor, "w") as file:
@@ -256,6 +257,7 @@ def _append(path: Path, content: bytes) -> None:
 
 
 def _sync(folder: Path) -> None:
+    """Write a folder's entries through to the disk: a new name must survive a crash."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

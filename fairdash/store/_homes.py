@@ -46,7 +46,8 @@ class Homes:
             return {user for user in marked if self.home(user).is_dir()}
         if database.schema is not None:
             return set()  # no server: a folder that somebody chose, with its schema
-        with suppress(sa.exc.ProgrammingError):  # a schema was dropped meanwhile
+        # Where a schema was dropped meanwhile, the users of the last look stay.
+        with suppress(sa.exc.ProgrammingError):
             self._users = self._schemas()
         return self._users
 

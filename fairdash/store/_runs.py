@@ -152,6 +152,7 @@ class RunStore:
             raise ValueError(message)
         used = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id == run_id)
         elsewhere = sa.select(RUN_TRIALS.c.key).where(RUN_TRIALS.c.run_id != run_id)
+        # Rows first, files in a later transaction: see `TableStore.delete_table`.
         with self.database.writing() as connection:
             keys = connection.execute(used.except_(elsewhere)).scalars().all()
             of_run = sa.delete(RUN_TRIALS).where(RUN_TRIALS.c.run_id == run_id)

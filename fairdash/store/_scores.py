@@ -238,9 +238,12 @@ class ScoreStore(TableStore):
 
 
 def _check_name(name: str, dataset: Dataset) -> None:
-    if not name or name in dataset.frame:
-        taken = f"{name!r} is a column of the table" if name else "It is empty"
-        raise ValueError(f"These scores need another name. {taken}.")
+    """Raise ValueError unless a name is free; it stands beside names of columns."""
+    if not name:
+        raise ValueError("These scores need another name. It is empty.")
+    if name in dataset.frame:
+        reason = f"{name!r} is a column of the table"
+        raise ValueError(f"These scores need another name. {reason}.")
 
 
 def _as_bytes(values: NDArray[np.float64]) -> bytes:
@@ -252,5 +255,9 @@ def _as_bytes(values: NDArray[np.float64]) -> bytes:
 def _digest(
     score: ScoreColumn, values: NDArray[np.float64], model: bytes | None
 ) -> str:
+    """Return the identity of added scores: name and kind, values, and the model."""
     facts = json.dumps(score.model_dump(mode="json"), sort_keys=True).encode()
-    return sha256(facts + _as_bytes(values) + (model or b"")).hexdigest()
+    content = facts + _as_bytes(values)
+    if model is not None:
+        content += model
+    return sha256(content).hexdigest()

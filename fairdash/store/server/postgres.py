@@ -76,6 +76,8 @@ class Pool:
         A schema takes one at a time, and all together leave some for reading: whoever
         waits here waits without a connection. Raises StoreError after `SLOW_MS`.
         """
+        # First the schema's lock, then a place among all writers: in one order for all,
+        # so that no two wait for each other.
         with ExitStack() as locks:
             writer = self._writers.setdefault(schema, threading.Lock())
             for lock in (writer, self._writing):
