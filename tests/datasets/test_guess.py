@@ -84,6 +84,51 @@ def test_a_sampling_weight_is_no_feature_and_what_people_weigh_is_one(clinic):
     assert "weight" in roles.features
 
 
+def _weights(n):
+    rng = np.random.default_rng(7)
+    years = rng.uniform(0, 90, n)
+    drawn = rng.lognormal(0, 0.6, n)
+    return {
+        "survey": rng.lognormal(9, 0.8, n).round(2),
+        "strata": rng.choice([0.0, 1.5, 80.0, 5000.0, 57_000.0], n),
+        "mean 1": drawn / drawn.mean(),
+        "kilograms": (3 + 60 * np.minimum(years / 18, 1) + rng.normal(0, 0.5, n)),
+        "pounds": rng.normal(165, 35, n).clip(85).round(),
+        "grams": rng.normal(3300, 600, n).clip(480).round(),
+        "text": np.where(years > 40, "heavy", "light"),
+    }
+
+
+@pytest.mark.parametrize("name", ["weight", "WT", "wgt"])
+@pytest.mark.parametrize(
+    "values, sampled",
+    [
+        ("survey", True),
+        ("strata", True),
+        ("mean 1", True),
+        ("kilograms", False),
+        ("pounds", False),
+        ("grams", False),
+        ("text", False),
+    ],
+)
+def test_a_bare_weight_is_what_its_values_can_be(clinic, name, values, sampled):
+    table = clinic.drop(columns="pressure")
+    table[name] = _weights(len(table))[values]
+    roles = guess_roles(table)
+    assert (name in roles.features) != sampled
+    assert (f"Weight rows by {name}" in guessing.more_roles(table, roles)) == sampled
+    measured = table.assign(height=170.0 + table["age"] % 20)
+    assert name in guess_roles(measured).features
+
+
+@pytest.mark.parametrize("name", ["pweight", "perwt", "population_weight"])
+def test_some_names_of_weights_are_enough(clinic, name):
+    weighed = clinic.assign(**{name: 60.0 + np.arange(len(clinic)) % 40})
+    reasons = left_out_reasons(weighed, guess_roles(weighed))
+    assert reasons[name] == "a sampling weight"
+
+
 def test_further_roles_are_offered_until_they_are_taken(clinic):
     ids = np.arange(len(clinic)) // 2
     clinic = clinic.assign(patient_id=ids, risk_score=ids % 10)

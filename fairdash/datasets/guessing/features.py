@@ -8,12 +8,10 @@ from fairdash.datasets import column_kinds
 from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
 from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
+from fairdash.datasets.guessing.weights import is_weight
 from fairdash.datasets.guessing.wide import NOT_LOOKED_AT, looked_at
 from fairdash.datasets.guessing.words import concept, is_score, listed
 
-# a weight of these is how many people a row stands for, not what somebody weighs
-WEIGHTS = {"weight", "weights", "wt", "wgt"}
-WEIGHED = {"person", "household", "sample", "sampling", "survey", "final"}
 BOOKKEEPING, PARTS = listed("bookkeeping"), listed("parts")
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
@@ -49,7 +47,10 @@ def guess_features(
         if name in (target, sensitive):
             continue
         column = frame[name]
-        reason = _by_name(whole[name], target) or _by_kind(column, whole[name])
+        reason = _by_name(whole[name], target)
+        if not reason and is_weight(frame, name):
+            reason = "a sampling weight"
+        reason = reason or _by_kind(column, whole[name])
         if not reason and about is not None and concept(column) == about:
             reason = f"the same as {sensitive}"
         if not reason and encodes_group(column, group):
@@ -82,12 +83,6 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
     return ""
 
 
-def is_weight(name: str) -> bool:
-    """Return whether a name says how many people a row stands for."""
-    named = column_kinds.words(name)
-    return bool(named & WEIGHTS and named & WEIGHED and named <= WEIGHTS | WEIGHED)
-
-
 def _names_parts(column: "pd.Series[Any]") -> bool:
     if not 1 < column_kinds.count_values(column, len(PARTS)) <= len(PARTS):
         return False
@@ -104,8 +99,6 @@ def _by_name(column: "pd.Series[Any]", target: str) -> str:
     } - VAGUE_WORDS
     if why := bookkeeping(column):
         return why
-    if is_weight(name):
-        return "a sampling weight"
     if is_score(name, (target,)):
         return "output of another model"
     if named & outcome and (

@@ -25,7 +25,7 @@ from fairdash.datasets.column_kinds import (
     range_labels,
     words,
 )
-from fairdash.datasets.guessing.features import guess_features, is_weight
+from fairdash.datasets.guessing.features import guess_features
 from fairdash.datasets.guessing.groups import (
     FEWEST_GROUP_ROWS,
     MANY_VALUES,
@@ -41,6 +41,7 @@ from fairdash.datasets.guessing.ranking import (
     rank_columns,
 )
 from fairdash.datasets.guessing.several import one_hot_sets, with_groups_of
+from fairdash.datasets.guessing.weights import is_weight
 from fairdash.datasets.guessing.wide import looked_at
 from fairdash.datasets.guessing.words import (
     concept,
@@ -281,7 +282,7 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
         return {}
     joined = _offered_groups(frame, roles)
     more: dict[str, dict[str, Any]] = {}
-    weights = (n for n in free if is_weight(n) and is_number(frame[n]))
+    weights = (n for n in free if is_weight(frame, n) and is_number(frame[n]))
     if roles.sample_weight is None and (weight := next(weights, None)):
         more[f"Weight rows by {weight}"] = {"sample_weight": weight}
     if roles.sample_weight is None and (people := guess_count(frame, free)):
@@ -369,7 +370,7 @@ def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | N
     Its name is an identifier, or whom a row is about settles the ``group``.
     """
     for name in names:
-        if is_nested(frame[name]) or is_weight(name) or all_differ(frame[name]):
+        if is_nested(frame[name]) or all_differ(frame[name]) or is_weight(frame, name):
             continue
         if words(name) & UNIT_WORDS or _tells_people(frame[name], frame.get(group)):
             n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
