@@ -19,15 +19,33 @@ from fairdash.sweep import BASELINE
 
 @dataclass(frozen=True)
 class Recommendation:
-    """A sentence, and the place of the setting it recommends; None where there is none.
+    """What is recommended and why, and what that changes beside the plain model.
 
     Never a setting that accepts nearly all or none or is not clearly better than
     guessing, on validation or on test rows. Where the plain model keeps the limit it is
     the plain model.
+
+    Attributes
+    ----------
+    choice : str
+    place : int or None
+        Of the setting that is recommended; None where there is none.
+    change : str
+        What a headline on that setting says too, "" where nothing is to say.
     """
 
-    words: str
+    choice: str
     place: int | None = None
+    change: str = ""
+
+    @property
+    def words(self) -> str:
+        """All of it: for a reader who has not read of the setting yet."""
+        return sentences(self.choice, self.change)
+
+    def beside(self, place: int | None) -> str:
+        """Return what is to say beside a headline on the setting at a place."""
+        return self.choice if place is not None and place == self.place else self.words
 
 
 def recommend(
@@ -60,38 +78,43 @@ def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendatio
     keeps = f"keeps the {name} within {gap_size(limit)} on validation rows"
     figures = f"{name} {gap}, accuracy {percent(row['test_accuracy'])}"
     if is_plain and within:
-        words = f"The plain model {keeps}: nothing to fix there ({figures})."
-        words += _inside(sweep, place, metric)
-    elif is_plain:
-        words = (
-            f"No setting {keeps}, and none is nearer than the plain model ({figures})."
+        choice = f"The plain model {keeps}: nothing to fix there ({figures})."
+        inside = _inside(sweep, place, metric)
+        return Recommendation(sentences(choice, inside), place)
+    if is_plain:
+        return Recommendation(
+            f"No setting {keeps}, and none is nearer than the plain model ({figures}).",
+            place,
         )
-    elif within:
-        words = f"Best within the {limit_words(limit, name)}: {label} ({figures}). "
-        words += _change(sweep, place, metric)
+    if within:
+        choice = f"Best within the {limit_words(limit, name)}: {label} ({figures})."
     else:
-        words = f"No setting {keeps}. The nearest is {label} ({figures}). "
-        words += _change(sweep, place, metric)
-    return Recommendation(words.rstrip(), place)
+        choice = f"No setting {keeps}. The nearest is {label} ({figures})."
+    reason, change = _beside_plain(sweep, place, metric)
+    return Recommendation(sentences(choice, reason), place, change)
 
 
-def _change(sweep: StoredSweep, place: int, metric: str) -> str:
-    """Say what a setting changes beside the plain model, if there is one."""
+def _beside_plain(sweep: StoredSweep, place: int, metric: str) -> tuple[str, str]:
+    """Say why a setting is chosen, where test rows do not show it, and its change.
+
+    A headline is about the gap over all rows: what another gap does is part of the
+    reason.
+    """
     *plain, model = sweep.compared(place)
     if not plain:
-        return ""
+        return "", ""
     reference, model = on_shared_seeds([*plain, model]).models
     data = sweep.run.dataset_id
     table = paired_changes(sweep.store, model, reference, data, sweep.subgroups)
     changes = by_metric(table)
-    accuracy = changes["accuracy"]
+    cost = accuracy_brief("It", changes["accuracy"])
     if metric not in changes:
-        return accuracy_brief("It", accuracy)
+        return "", cost
     gap, name = changes[metric], f"the {LIMITED[metric]}"
     if gap.within_chance:
-        return sentences(_why(sweep, place, metric), accuracy_brief("It", accuracy))
-    words = priced_brief("It", gap, accuracy, name)
-    return words or accuracy_brief("It", accuracy)
+        return _why(sweep, place, metric), cost
+    words = priced_brief("It", gap, changes["accuracy"], name) or cost
+    return ("", words) if metric == PARITY else (words, "")
 
 
 def _why(sweep: StoredSweep, place: int, metric: str) -> str:

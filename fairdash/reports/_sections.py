@@ -211,12 +211,19 @@ def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
     how, place = "No setting was chosen among others.", None
     if sweep.result.methods:
         best = recommendation.recommend(sweep, subject.spec.di_limit)
-        how, place = sentences(best.words, sweep.none_decides()), best.place
+        place = best.place
+        how = sentences(best.beside(_place_of(subject, sweep)), sweep.none_decides())
     how += f" The report is about {subject.model.label}"
     other = place is not None and subject.model.id != sweep.ids[place]
     how += ", which was picked instead." if other else "."
     rows = "All numbers reported are of test rows, on which nothing was chosen."
     return f"{start} {how} {rows}"
+
+
+def _place_of(subject: RunSubject, sweep: StoredSweep) -> int | None:
+    """Return the place of the setting that the report is about, if the sweep has it."""
+    ids = sweep.ids
+    return ids.index(subject.model.id) if subject.model.id in ids else None
 
 
 def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
@@ -230,8 +237,7 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
     local = gaps.local_by_measure(subject.store, subject.models[-1:], *where)
     _, hidden = without_small_groups(local)
     limit = subject.spec.di_limit
-    ids = sweep.ids
-    place = ids.index(subject.model.id) if subject.model.id in ids else 0
+    place = _place_of(subject, sweep) or 0
     caption = sentences(
         "Every picture is of one setting. Sliders, a click on a mark or a cell, and "
         "arrow keys on the map choose it. Numbers are means over seeds, of test rows; "

@@ -48,7 +48,9 @@ def test_a_finished_sweep_opens_without_training(visit):
     best = recommendation.recommend(sweep, run.spec["di_limit"])
     limited = f"limit of {100 * run.spec['di_limit']:.4g} points on the gap"
     assert best.words.startswith(f"Best within the {limited}: ROAD")
-    assert best.words in words(page)
+    assert best.choice in words(page)
+    assert best.change  # of a gap that changed clearly, which the headline says
+    assert best.change not in words(page)
     assert "6,000 test rows" in words(page)
     pictures = sent(page, "linked")
     assert len(pictures["values"]) == len(pictures["summary"]["settings"]) > 12

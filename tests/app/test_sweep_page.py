@@ -120,7 +120,8 @@ def test_headline_and_cards_are_of_the_model_in_question_wherever_it_stands(
         assert not page.exception
         said = words(page)
         assert plain(choices.setting_answer(sweep, place).verdict) in said
-        assert plain(best.words) in said
+        assert plain(best.beside(place)) in said
+        assert (plain(best.words) in said) == (place != best.place or not best.change)
         cards = sweep.cards(model.method, 0.5)[place]
         assert numbers(page) == {card.label: card.value for card in cards}
         assert ("Use" in labels(page)) == (place != best.place)

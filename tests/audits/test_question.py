@@ -165,6 +165,14 @@ def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
         assert ("the plain model may do as well" in best.words) == unsure
         own = gap_size(row[f"validation_{PARITY}"])
         assert (f"on validation rows, {own} against " in best.words) == unsure
+        headline = choices.setting_answer(sweep, best.place).verdict
+        label = sweep.result.labels[best.place]
+        if not unsure:  # so nothing is lost beside it
+            assert best.change.replace("It ", f"{label} ", 1) in headline
+        assert "accuracy" in headline
+        assert best.change in best.words
+    assert best.beside(best.place) == best.choice
+    assert best.beside(None) == best.words
 
 
 def test_the_answer_of_a_setting_is_about_that_setting(sweep):

@@ -56,8 +56,9 @@ def no_number_is_missing(reading: Reading, facts: Facts) -> Iterator[str]:
 
 
 def no_sentence_stands_twice(reading: Reading, facts: Facts) -> Iterator[str]:
-    """A page says each thing once."""
-    counts = Counter(reading.sentences)
+    """A page says each thing once, whether it names the model or calls it "It"."""
+    chip = facts.label_of(reading.chip) or "It"
+    counts = Counter(sentence.replace(chip, "It") for sentence in reading.sentences)
     for sentence, times in counts.items():
         if times > 1 and len(sentence.split()) > _FEW_WORDS:
             yield f"{times} times on the page: {sentence!r}"

@@ -52,9 +52,10 @@ def test_the_settings_are_those_of_the_store(page, swept):
                 assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
     sweep = sweeps.finished_sweep(store, run)
     best = recommendation.recommend(sweep, 0.05)
-    assert best.words in page.texts["p"]
+    opened = choices.opened_on(store, run)
+    assert best.beside(sweep.models.index(opened)) in page.texts["p"]
     assert "Within the limit of 5 points on the gap" in table
-    assert choices.opened_on(store, run).label in page.texts["p"]
+    assert opened.label in page.texts["p"]
 
 
 def decided(store, run, model):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._deciding import Deciding, nearly_alike
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import CROSS, check_one_of
 from fairdash._wording import UNDEFINED, number
@@ -21,6 +22,7 @@ from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import guessing
 from fairdash.metrics import Finding, catalog, views
 
+_RARE_OUTCOME = 0.1  # taken where no outcome is known: under 1% accepted is nearly none
 VERSION = 1  # of the form of `TableAudit.to_dict`
 
 
@@ -34,6 +36,8 @@ class TableAudit:
         By column; several that are crossed are joined by " × ".
     facts : TableFacts
         Counts, rates and comparisons of groups, which packs and reports read, too.
+    deciding : Deciding
+        Whether nearly all or none are accepted: then gaps in decisions are small.
     """
 
     question: TableQuestion
@@ -41,6 +45,7 @@ class TableAudit:
     source: Source
     audits: Mapping[str, Audit]
     facts: TableFacts
+    deciding: Deciding
 
     @property
     def positive(self) -> pd.DataFrame:
@@ -208,7 +213,17 @@ def audit_table(
     first = next(iter(audits.values())).by_group["measure"].iloc[:1].tolist()
     audits = _corrected(audits, lambda name, times: by(crossed[name], first, times))
     facts = TableFacts.of(counted, made, question, confidence=confidence)
-    return TableAudit(question, rows, source, audits, facts)
+    deciding = _deciding(rows, decided, question)
+    return TableAudit(question, rows, source, audits, facts, deciding)
+
+
+def _deciding(rows: CountedRows, decided: Any, question: TableQuestion) -> Deciding:
+    weight = rows.weights(question)
+    accepted = float(np.average(decided, weights=weight))
+    base_rate = _RARE_OUTCOME
+    if rows.actual is not None:
+        base_rate = float(np.average(rows.actual, weights=weight))
+    return Deciding(bool(nearly_alike(accepted, base_rate)), accepted=accepted)
 
 
 def _corrected(

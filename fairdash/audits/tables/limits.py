@@ -18,6 +18,7 @@ from fairdash._wording import (
     markdown_table,
     number,
     plural,
+    sentences,
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables import audit
@@ -131,7 +132,7 @@ class PolicyCheck:
             lines.append(f"{status}: {limit.words} (judge: {how})")
             shown = _not_passing(estimates) or estimates
             lines += [f"  {judged.words}" for judged in shown]
-        return [*lines, self.error_rate] if self.error_rate else lines
+        return [*lines, *filter(None, (self._alike("The table"), self.error_rate))]
 
     @property
     def error_rate(self) -> str:
@@ -167,6 +168,14 @@ class PolicyCheck:
         )
 
     def _verdict(self) -> str:
+        return sentences(self._status_words(), self._alike("It"))
+
+    def _alike(self, label: str) -> str:
+        """Say that nearly all or none are accepted; "" where decisions differ."""
+        deciding = self.audited.deciding
+        return deciding.brief(label) if deciding.alike else ""
+
+    def _status_words(self) -> str:
         counts = Counter(status for _, status, _ in self.results)
         some = f"{counts[self.status]} of {plural(len(self.results), 'limit')}"
         if self.status is Judgement.FAIL:
@@ -185,8 +194,11 @@ class PolicyCheck:
         for status in reversed(Judgement):
             if status is Judgement.NOT_SURELY_BROKEN and "sure_break" not in ways:
                 continue
-            n = f"in {plural(estimates[status], 'estimate')}"
-            cards.append(Kpi(f"Limits {status.of_limit}", str(limits[status]), n))
+            note = f"in {plural(estimates[status], 'estimate')}"
+            if status is Judgement.PASS and limits[status]:
+                mark = self.audited.deciding.mark()
+                note = f"{note}; {mark}" if mark else note
+            cards.append(Kpi(f"Limits {status.of_limit}", str(limits[status]), note))
         return cards
 
     def _drawn(self) -> pd.DataFrame:

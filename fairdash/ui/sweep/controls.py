@@ -157,7 +157,7 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
         wrap=False,
         key="recommendation",
     ):
-        st.caption(plain(best.words), width="content")
+        st.caption(plain(best.beside(state.place)), width="content")
         if best.place is not None and best.place != state.place:
             st.button(
                 "Use",

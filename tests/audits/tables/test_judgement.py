@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given, settings
@@ -191,3 +192,51 @@ def test_a_limit_in_percent_is_refused_with_the_way_out(limit, words):
         tables.Policy.model_validate(fields)
     if "got" in words:
         assert "0.8 for 80 %, 0.1 for 10 points" in str(caught.value)
+
+
+def checked(frame, **fields):
+    """Hold a table against a wide limit on its gap, by the estimate."""
+    limit = {"measure": "selection_rate", "of": "gap", "at_most": 0.5}
+    asked = {"groups": ["sex"], "judge": "estimate", "min_rows": 1, **fields}
+    policy = tables.Policy.model_validate({**asked, "limits": [limit]})
+    return tables.check_policy(frame, policy, SOURCE, may_be_absent=True)
+
+
+@pytest.mark.parametrize(
+    "n_hired, said",
+    [(0, "accepts none"), (5, "accepts under 1%"), (60, ""), (998, "accepts over 99%")],
+)
+def test_who_accepts_nearly_nobody_is_said_to_beside_the_limits_kept(n_hired, said):
+    rng = np.random.default_rng(n_hired)
+    hired = rng.permutation(np.arange(1000) < n_hired)
+    frame = pd.DataFrame({"sex": ["f", "m"] * 500, "hired": np.where(hired, "y", "n")})
+    policy = checked(frame, decision="hired=y")
+    answer = policy.answer()
+    kept = next(card for card in answer.cards if card.label == "Limits kept")
+    assert kept.value == "1"
+    assert kept.note == (f"in 1 estimate; {said}" if said else "in 1 estimate")
+    assert answer.verdict.startswith("The table keeps every limit.")
+    for text in (answer.verdict, "\n".join(policy.lines())):
+        assert ("say nothing" in text) == bool(said)
+        assert said in text
+
+
+def test_a_rare_outcome_that_is_met_as_rarely_is_decided():
+    hired = np.arange(1000) % 125 == 0
+    frame = pd.DataFrame({"sex": ["f"] * 500 + ["m"] * 500, "hired": hired.astype(int)})
+    frame["able"] = frame["hired"]
+    assert "say nothing" in checked(frame, decision="hired=1").answer().verdict
+    asked = {"decision": "hired=1", "outcome": "able=1"}
+    assert "say nothing" not in checked(frame, **asked).answer().verdict
+
+
+def test_shares_accepted_are_of_people_where_rows_are_counts():
+    cells = pd.DataFrame(
+        {
+            "sex": ["f", "f", "m", "m"],
+            "hired": ["y", "n", "y", "n"],
+            "people": [2, 998, 3, 997],
+        }
+    )
+    answer = checked(cells, decision="hired=y", count="people").answer()
+    assert "It accepts under 1%, nearly no one" in answer.verdict
