@@ -111,6 +111,7 @@ LIMITS = st.one_of(
 # in the first, who is best off has too few rows beside the others to be the reference
 @example([(20, 10), (20, 10), (60, 60)], {}, {}, {"of": "ratio", "at_least": 0.9})
 @example([(20, 10), (20, 10), (21, 21)], {}, {}, {"of": "ratio", "at_least": 1.0})
+@example([(20, 10), (20, 10), (21, 21)], {}, {}, {"of": "ratio", "at_least": 0.5})
 @settings(max_examples=40, deadline=None)
 @given(COUNTS, WAYS, WAYS, LIMITS)
 def test_no_policy_passes_a_table_whose_own_number_is_beyond_a_limit(
@@ -134,7 +135,8 @@ def test_no_policy_passes_a_table_whose_own_number_is_beyond_a_limit(
         "gap": max(rates) - min(rates) - end,
         "value": max(rates) - end,
     }[limit["of"]]
-    assert worst == pytest.approx(expected, abs=1e-9)
+    # a pair that keeps the limit is not judged where one of the two has few rows
+    assert worst == pytest.approx(expected, abs=1e-9) or worst < expected <= 1e-9
     if expected > 1e-9:
         assert checked.status != "pass"
         assert checked.exit_status != 0
