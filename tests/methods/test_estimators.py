@@ -1,50 +1,15 @@
-"""The estimators: scikit-learn's contract, stacks, limits, callbacks, bad input."""
+"""The estimators: stacks, limits, callbacks, bad input."""
 
 import inspect
 from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fairdash import methods
-from fairdash.methods.classical.reductions import Reductions
 from fairdash.methods.params import hidden_layers
-from fairdash.testing import with_groups
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}
-
-
-QUICK_SEARCH = {"n_subspace_steps": 2, "n_full_steps": 1}
-CHECKED = [  # one of each way to fit and to predict; some checks set no state
-    methods.ROAD(batch_size=32, n_epochs=5, random_state=0),
-    methods.FairLogLoss(),
-    Reductions(max_iter=1),
-    methods.NoisyGroupsDRO(
-        "demographic_parity", tv_radius=0.01, slack=0.5, learning_rate=0.5, max_iter=60
-    ),
-    methods.SenSeI(
-        batch_size=32,
-        n_epochs=5,
-        fairness_weight=0.001,
-        random_state=0,
-        **QUICK_SEARCH,
-    ),
-]
-
-
-@parametrize_with_checks(list(map(with_groups, CHECKED)))
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-def test_every_family_of_the_catalog_has_one_that_goes_through_these_checks():
-    def family(cls):
-        return cls.__module__.split(".")[2]
-
-    checked = {family(type(estimator)) for estimator in CHECKED}
-    families = {family(method.estimator_class()) for method in methods.CATALOG.values()}
-    assert checked == families
 
 
 @pytest.fixture(scope="module")
