@@ -37,10 +37,17 @@ def test_an_upload_shows_guessed_roles_and_base_rates(visit):
     assert figures(page) == 1
 
 
-def test_a_table_without_a_guess_says_why_and_what_to_do(visit):
+@pytest.fixture
+def unguessed(visit):
+    """Data with a table whose only other column names each person."""
     table = people()[["hired"]].assign(name=[f"person {i}" for i in range(600)])
     page = upload(visit("Data"), table.to_csv(index=False).encode())
     assert not page.exception
+    return page
+
+
+def test_a_table_without_a_guess_says_why_and_what_to_do(unguessed):
+    page = unguessed
     (said,) = (box.value for box in page.warning if "No guess" in box.value)
     assert "by hand" in said
     assert "also the only one to compare groups by" in said
@@ -50,6 +57,10 @@ def test_a_table_without_a_guess_says_why_and_what_to_do(visit):
     assert widget(page, "selectbox", "Outcome (y)").value is None
     assert not numbers(page)
     assert not figures(page)
+
+
+def test_a_table_without_a_guess_is_used_once_its_roles_are_chosen(unguessed):
+    page = unguessed
     widget(page, "selectbox", "Outcome (y)").set_value("hired").run()
     assert not page.exception
     assert "No guess" in words(page)

@@ -8,7 +8,8 @@ from toys import people
 from fairdash import ui
 from fairdash.datasets import Roles, ScoreColumn, Subgroups, split
 
-CASES = [  # the sensitive column and its two groups; a column of subgroups and a score
+CASES = [
+    # the sensitive column and its two groups; a column of subgroups and a score
     ("self", "gap", "other", "n", "value"),
     ("subgroup", "self", "measure", "label", "group"),
     ("label", "All rows", "All others", "subgroup", "estimable"),
@@ -18,6 +19,7 @@ CASES = [  # the sensitive column and its two groups; a column of subgroups and 
     ("groups", "{}", "%", "__class__", "__init__"),
     ("method", 'say "no"', "a | b", "level_0", "reason"),
 ]
+hostile_names = pytest.mark.parametrize("hostile", CASES, indirect=True, ids="-".join)
 
 
 @pytest.fixture
@@ -40,8 +42,8 @@ def hostile(inline, request):
     return ui.store().add_dataset(table, roles, "People", inside), request.param
 
 
-@pytest.mark.parametrize("hostile", CASES, indirect=True, ids="-".join)
-def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hostile):
+@hostile_names
+def test_a_hostile_name_is_a_value_on_local_fairness(visit, hostile):
     data, (feature, here, there, subgroup, score) = hostile
     dataset = ui.store().dataset(data)
     decided = dataset.frame[score].to_numpy() > 0.5
@@ -67,6 +69,12 @@ def test_a_hostile_name_is_a_value_on_local_fairness_and_post_process(visit, hos
     assert not page.exception
     assert not page.error
 
+
+@hostile_names
+def test_a_hostile_name_is_a_value_on_post_process(visit, hostile):
+    data, (feature, here, there, _, score) = hostile
+    dataset = ui.store().dataset(data)
+    decided, groups = dataset.frame[score].to_numpy() > 0.5, dataset.sensitive_features
     page = visit("Post-process", data=data, opened=["measure", "apply"])
     assert not page.exception
     assert not page.error

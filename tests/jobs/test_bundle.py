@@ -86,11 +86,18 @@ def test_the_finished_sweep_of_loans_has_what_pictures_compare():
     assert not run.get("failed")
 
 
-def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
-    one, other = stores
-    file = finished_file("hiring")
-    (run,), _ = unpack_runs(one, file)
-    assert unpack_runs(one, file).runs == [run]
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    """A store and the run that a file without rows has become in it."""
+    store = open_store(tmp_path_factory.mktemp("unpacked") / "home")
+    (run,), _ = unpack_runs(store, finished_file("hiring"))
+    yield store, run
+    store.close()
+
+
+def test_a_file_becomes_a_finished_run(unpacked):
+    one, run = unpacked
+    assert unpack_runs(one, finished_file("hiring")).runs == [run]
     assert not engine_lives(one.home)
     snapshot = one.snapshot(run)
     assert snapshot.run.status == "finished"
@@ -107,6 +114,11 @@ def test_a_file_becomes_a_finished_run_and_that_the_same_file(stores, tmp_path):
         assert (artifact.ratio() is None) == (trial.method != "road")
         assert (artifact.weight_spread() is None) == (trial.method != "road")
 
+
+def test_a_run_of_a_file_becomes_the_same_file(unpacked, stores, tmp_path):
+    one, run = unpacked
+    _, other = stores
+    snapshot = one.snapshot(run)
     again = tmp_path / "again.zip"
     pack_runs(one, [run], again, rows=False)
     copied = other.snapshot(unpack_runs(other, again).runs[0])
@@ -144,14 +156,20 @@ def test_a_run_with_its_rows_is_the_same_in_an_empty_home(swept, stores):
         if kept.ratio_history() is not None:
             for name, values in kept.ratio_history().items():
                 np.testing.assert_array_equal(values, copied.ratio_history()[name])
+
+
+def test_a_run_with_its_rows_predicts_and_is_not_trained_twice(swept, stores):
+    store, run, file = swept
+    other, _ = stores
+    unpack_runs(other, file)
     rows = people(50, seed=9)
     np.testing.assert_array_equal(
         *(portable.exported(one, run).predict_proba(rows) for one in (store, other))
     )
-    # and it can be run: nothing is trained twice
+    here = other.snapshot(run)
     again = queue(other, SweepSpec.of_run(here.run.spec))
     run_open(other)
-    assert other.run(again).summary == there.run.summary
+    assert other.run(again).summary == store.run(run).summary
 
 
 def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(

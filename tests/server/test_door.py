@@ -220,9 +220,7 @@ def test_before_a_login_there_is_one_page_and_nothing_else(browser, behind):
         assert stranger.get(path).status_code == 200
 
 
-def test_a_logout_ends_the_session_in_all_windows_and_for_copies(
-    browser, behind, tmp_path
-):
+def test_a_login_is_a_cookie_and_a_file_that_nobody_else_reads(browser, tmp_path):
     ann = browser(login=LOGIN)
     (line,) = [x for x in set_cookies(log_in(ann)) if x.startswith("fairdash_session=")]
     _, *attributes = line.split("; ")
@@ -234,6 +232,10 @@ def test_a_logout_ends_the_session_in_all_windows_and_for_copies(
     assert file.parent.stat().st_mode & 0o777 == 0o700
     assert ann.cookies["fairdash_session"] not in file.name + file.read_text()
 
+
+def test_a_logout_ends_the_session_in_all_windows_and_for_copies(browser, behind):
+    ann = browser(login=LOGIN)
+    log_in(ann)
     copied = ann.cookies.get_dict()
     elsewhere = browser(login=LOGIN)  # another process, or this one started again
     elsewhere.has(copied)

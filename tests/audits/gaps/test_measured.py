@@ -106,44 +106,76 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
     assert "). By decile ≥ 5, all rows. " in words
 
 
-def test_every_measure_is_signed_and_auc_is_of_the_score_itself(dataset_id):
-    dataset = ui.store().dataset(dataset_id)
-    (own_model,) = trials.own_models(ui.store(), dataset_id)
+@pytest.fixture
+def own_model(dataset_id):
+    """The model of the user's own scores."""
+    (model,) = trials.own_models(ui.store(), dataset_id)
+    return model
+
+
+@pytest.fixture
+def measured(own_model, dataset_id):
+    """Every measure of it, with the value of each group in a column."""
     table = gaps.every_measure(ui.store(), own_model, dataset_id).set_index("measure")
+    for place, name in enumerate(("here", "there")):
+        table[name] = table["values"].str[place]
+    return table
+
+
+def test_every_measure_has_the_rate_of_each_group_and_auc_is_of_the_score_itself(
+    measured, dataset_id
+):
+    dataset = ui.store().dataset(dataset_id)
     groups, y = dataset.sensitive_features, dataset.y
     picked = decided(dataset, np.arange(900))
     for name in ("here", "there"):
-        table[name] = table["values"].str[("here", "there").index(name)]
         inside = groups == name
-        rates = picked[inside & (y == 1)].mean()
-        assert table.loc["True positive rate", name] == pytest.approx(rates)
+        rate = picked[inside & (y == 1)].mean()
+        assert measured.loc["True positive rate", name] == pytest.approx(rate)
         auc = roc_auc_score(y[inside], dataset.frame["decile"][inside])
-        assert table.loc["AUC", name] == pytest.approx(auc)
-    gap = table.loc["Selection rate"]
-    assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
-    assert gap["gap"] < 0
-    assert gap["ratio"] == pytest.approx(gap["there"] / gap["here"])
-    assert gap["four_fifths"] == "surely below"
-    assert gap["ratio_low"] < gap["ratio"] < gap["ratio_high"] < 0.8
-    assert set(table.drop(index="Selection rate")["four_fifths"]) == {""}
-    for row in table.drop(index="Calibration").to_dict("records"):
+        assert measured.loc["AUC", name] == pytest.approx(auc)
+
+
+def test_every_gap_is_signed_and_has_its_ratio(measured):
+    for row in measured.drop(index="Calibration").to_dict("records"):
         own, other = (row[row[who].removeprefix("origin: ")] for who in _PAIR)
         assert row["ratio"] == pytest.approx(own / other)
         assert row["gap"] == pytest.approx(own - other)
+    gap = measured.loc["Selection rate"]
+    assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
+    assert gap["gap"] < 0
+    assert "origin: there is predicted “hired = yes”" in gap["sentence"]
+    shown = gaps.readable_measures(measured.reset_index(), ["here", "there"], "origin")
+    assert shown["Gap of"].iloc[0] == "origin: there − origin: here"
+    assert shown["Gap"].tolist() == measured["gap"].tolist()
+
+
+def test_four_fifths_are_of_the_selection_rate_alone(measured):
+    gap = measured.loc["Selection rate"]
+    assert gap["four_fifths"] == "surely below"
+    assert gap["ratio_low"] < gap["ratio"] < gap["ratio_high"] < 0.8
+    assert set(measured.drop(index="Selection rate")["four_fifths"]) == {""}
+
+
+def test_four_fifths_of_an_outcome_that_harms_are_of_those_spared(
+    measured, own_model, dataset_id
+):
     spared = gaps.every_measure(ui.store(), own_model, dataset_id, favourable=False)
     fifths = spared.set_index("measure").loc["Selection rate"]
     assert fifths["group"] == "origin: here"  # more of it is worse, and 1 - rate less
-    rates = [1 - table.loc["Selection rate", name] for name in ("here", "there")]
-    low = rates[0] / rates[1]
-    assert (fifths["four_fifths"] == "not below") == (low >= 0.8)
-    shown = gaps.readable_measures(table.reset_index(), ["here", "there"], "origin")
-    assert shown["Gap of"].iloc[0] == "origin: there − origin: here"
-    assert shown["Gap"].tolist() == table["gap"].tolist()
-    assert "origin: there is predicted “hired = yes”" in gap["sentence"]
-    assert "isotonic" in table.loc["Calibration", "symbol"]
+    rates = [1 - measured.loc["Selection rate", name] for name in ("here", "there")]
+    assert (fifths["four_fifths"] == "not below") == (rates[0] / rates[1] >= 0.8)
+
+
+def test_calibration_is_of_the_score_recalibrated_by_fold(
+    measured, own_model, dataset_id
+):
+    dataset = ui.store().dataset(dataset_id)
+    groups, y = dataset.sensitive_features, dataset.y
+    assert "isotonic" in measured.loc["Calibration", "symbol"]
     excess = recalibrated_by_fold(dataset.frame["decile"].to_numpy(), y) - y
     for name in ("here", "there"):
-        shown = table.loc["Calibration", name]
+        shown = measured.loc["Calibration", name]
         assert shown == pytest.approx(excess[groups == name].mean(), abs=1e-12)
     curve = gaps.calibration_of(ui.store(), own_model, dataset_id)
     assert curve["bin"].unique().tolist() == [str(k) for k in range(1, 11)]
