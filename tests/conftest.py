@@ -3,6 +3,7 @@
 import gc
 import os
 import pwd
+import re
 import shutil
 import socket
 import subprocess
@@ -21,7 +22,8 @@ from xdist.scheduler import LoadFileScheduling
 
 os.environ.setdefault("FAIRDASH_NICE", "2")  # training: after tests, but not starved
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
-BROWSER = Path("tests/browser")
+BROWSER, WALK = Path("tests/browser"), Path("tests/walk")
+WALKED = re.compile(r"\[([a-z ]+)")  # the table of a walk comes first
 settings.register_profile(  # a busy machine is no failure
     "untimed",
     deadline=None,
@@ -52,17 +54,25 @@ def pytest_collection():
         gc.enable()
 
 
-class _OneBrowser(LoadFileScheduling):
-    """A file is one process's, and so are all files that share the app in Chromium."""
+class _OneHome(LoadFileScheduling):
+    """A file is one process's, and so is whatever shares a home folder.
+
+    All files that drive the app in Chromium share one, and so do all walks through
+    the sweep over a table, which is trained once.
+    """
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)
-        return str(BROWSER) if BROWSER in Path(file).parents else file
+        if BROWSER in Path(file).parents:
+            return str(BROWSER)
+        if WALK in Path(file).parents and (table := WALKED.search(nodeid)):
+            return f"{WALK}/{table[1]}"
+        return file
 
 
 @pytest.hookimpl(optionalhook=True)  # `-p no:xdist` leaves it out
 def pytest_xdist_make_scheduler(config, log):
-    return _OneBrowser(config, log)
+    return _OneHome(config, log)
 
 
 @pytest.fixture
