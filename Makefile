@@ -14,9 +14,11 @@ test: $(VENV)/.installed-dev
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder \
 	  -m "not packaging"
 
-# What a wheel brings, and what type checkers see in it. It changes seldom and takes long.
+# What a wheel brings, what type checkers see in it, and what the website shows. It
+# changes seldom and takes long.
 test-packaging: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m packaging tests/cli/test_wheel.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m packaging tests/cli/test_wheel.py \
+	  tests/test_docs.py
 
 # The core alone, on the oldest versions that pyproject.toml declares.
 OLDEST := build/oldest

@@ -240,6 +240,7 @@ def test_the_api_page_names_what_can_be_imported():
         assert getattr(importlib.import_module(room), what).__doc__, name
 
 
+@pytest.mark.packaging
 def test_the_website_is_built_without_a_warning(tmp_path):
     pytest.importorskip("mkdocstrings_handlers.python")
     config = str(DOCS / "deploy" / "mkdocs.yml")
