@@ -4,9 +4,9 @@ import streamlit as st
 
 from fairdash import plots, ui
 from fairdash.datasets import SAMPLES
-from fairdash.ui import data, runs
+from fairdash.ui import data, pages, runs
 
-view = ui.page("Home", "Where is a model unfair, and what does fixing it cost?")
+view = ui.page(pages.HOME)
 runs.note_old_link()
 st.markdown(
     "Upload a table, name the outcome and the sensitive column, and compare the known "
@@ -22,13 +22,13 @@ with st.container(horizontal=True):
 if demo:
     ui.start_audit(data.add_sample("loans"))
 if methods:
-    ui.open_page("pages/13_Playground.py")
+    ui.open_page(pages.PLAYGROUND)
 if finished or tour:
     data.open_finished("loans", tour=tour)
 if compared:
     runs.league()
 if upload:
-    ui.open_page("pages/1_Data.py")
+    ui.open_page(pages.DATA)
 
 records = ui.store().runs()
 st.space("xsmall")

@@ -35,6 +35,7 @@ from pyarrow import csv, parquet
 
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+from fairdash.ui import pages
 
 ROOT = Path(__file__).parents[1]
 COMMAND = [sys.executable, "-c", "from fairdash.cli import app; app()"]
@@ -43,18 +44,8 @@ QUIET = 0.6  # seconds without a script run after which a page is at rest
 MB = 1e6
 CHECKED = re.compile(r"^Checks \(")
 KINDS = ("csv", "parquet")
-PAGES = {
-    "Home": "",
-    "Data": "Data",
-    "Train": "Train",
-    "Local fairness": "Local_fairness",
-    "Weights": "Weights",
-    "Sweep": "Sweep",
-    "Post-process": "Post-process",
-    "Noisy groups": "Noisy_groups",
-    "Individual fairness": "Individual_fairness",
-    "Runs": "Runs",
-}
+NOT_OPENED = pages.DRIFT, pages.LIMITS, pages.MONITOR, pages.PLAYGROUND
+PAGES = {page.name: page.url_path for page in pages.pages() if page not in NOT_OPENED}
 
 CHUNK = 250_000
 N_CATEGORIES, N_COUNTS, N_SCORES = 8, 12, 4

@@ -1,4 +1,4 @@
-"""Write the tables of docs/methods.md, docs/data.md and docs/audit.md from the code.
+"""Write the tables of the README and of pages of docs from the code.
 
 Those of docs/results are written from what `benchmarks/reproduce.py` found.
 
@@ -15,6 +15,7 @@ from fairdash._wording import markdown_table
 from fairdash.audits.tables import judgement
 from fairdash.datasets import PUBLIC
 from fairdash.methods import CATALOG
+from fairdash.ui import pages
 
 DOCS = Path(__file__).parent
 
@@ -34,6 +35,14 @@ def methods() -> Iterator[tuple[str, ...]]:
             ", ".join(letters) or "–",
             method.source,
         )
+
+
+def screens() -> Iterator[tuple[str, ...]]:
+    """Yield name and question of every page of the app, after the head."""
+    yield "page", "question"
+    for page in pages.pages():
+        if page.about:
+            yield page.name, page.about
 
 
 def public_data() -> Iterator[tuple[str, ...]]:
@@ -74,6 +83,7 @@ def _short(number: str) -> str:
 
 
 TABLES = {
+    "../README.md": (screens,),
     "methods.md": (methods,),
     "data.md": (public_data,),
     "audit.md": (judgement.judgement_rows, judgement.exit_rows),

@@ -20,12 +20,13 @@ from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
+from fairdash.ui import pages
+
 ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 DESKTOP = {"width": 1440, "height": 900}
 SMALL = {"width": 1200, "height": 800}  # for pages full of text
-PAGES = ["Data", "Train", "Local_fairness", "Weights", "Sweep", "Post-process"]
-PAGES += ["Noisy_groups", "Individual_fairness", "Drift", "Limits"]
+PAGES = [page.url_path for page in pages.pages() if page.pick]
 DRAWN = {  # what each page has once it is drawn
     "Sweep": ".linked .map rect",
     "Post-process": ".live_ramp polyline",

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from fairdash import ui
-from fairdash.ui import monitor
+from fairdash.ui import monitor, pages
 
-view = ui.page("Monitor", "Does the deployed model keep its limits?")
+view = ui.page(pages.MONITOR)
 watches = monitor.watches()
 if not watches:
     ui.stop_empty(

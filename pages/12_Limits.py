@@ -1,14 +1,14 @@
 """Limits: whether a table keeps the limits of a policy."""
 
 from fairdash import ui
-from fairdash.ui import data, limits
+from fairdash.ui import data, limits, pages
 
-view = ui.page("Limits", "Does the table keep its limits?", pick="data")
+view = ui.page(pages.LIMITS)
 if view.data is None:
     ui.stop_empty(
         "No table yet",
         "A policy holds the decisions or scores of a table against limits.",
-        data.ways_to_a_table("pages/12_Limits.py"),
+        data.ways_to_a_table(pages.LIMITS),
     )
 page = ui.result_page("limits")
 with page.controls:

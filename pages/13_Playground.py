@@ -4,9 +4,9 @@ import streamlit as st
 
 from fairdash import ui
 from fairdash.methods import CATALOG
-from fairdash.ui import playground
+from fairdash.ui import pages, playground
 
-view = ui.page("Playground", "What does a method do?")
+view = ui.page(pages.PLAYGROUND)
 scene, method = playground.choose()
 st.markdown(f"**{scene.question}** {scene.look_for}")
 playground.draw_plane(scene, method)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from fairdash import audits, ui
 from fairdash.datasets import readable_checks
-from fairdash.ui import data
+from fairdash.ui import data, pages
 
-view = ui.page("Data", "What is in the table?", pick="data")
+view = ui.page(pages.DATA)
 table = data.open_table(view.data)
 if table is None:
     ui.context("Nothing leaves this machine.")
@@ -88,7 +88,7 @@ else:
             with right:
                 ui.problem(f"No model was trained on {table.name}", error)
         else:
-            ui.open_page("pages/1_Data.py", data=dataset_id)
+            ui.open_page(pages.DATA, data=dataset_id)
     with question:  # before the form, on a phone as well
         guessed = data.guess_notice(table, roles)
     read, used = dataset.n_read, dataset.n_people

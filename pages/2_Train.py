@@ -3,16 +3,14 @@
 import streamlit as st
 
 from fairdash import ui
-from fairdash.ui import data, train
+from fairdash.ui import data, pages, train
 
-TRAIN = "pages/2_Train.py"
-
-view = ui.page("Train", "What does training change?", pick="data")
+view = ui.page(pages.TRAIN)
 if view.data is None:
     ui.stop_empty(
         "No table to train on yet",
         "Training needs a table and what its columns mean. The sample takes a minute.",
-        data.ways_to_a_table(TRAIN),
+        data.ways_to_a_table(pages.TRAIN),
     )
 
 data.stop_without_features(view.data)
@@ -37,7 +35,7 @@ if pressed:
         with result:
             ui.problem("Nothing was trained: the settings do not fit", error)
     else:
-        ui.open_page(TRAIN, run=run, data=view.data, **models)
+        ui.open_page(pages.TRAIN, run=run, data=view.data, **models)
 
 with result:
     if view.run is None:

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import local, sweep, train
+from fairdash.ui import local, pages, sweep, train
 
-view = ui.page("Local fairness", "Where is the model unfair?", pick="run")
+view = ui.page(pages.LOCAL_FAIRNESS)
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
 models += audits.trials.own_models(ui.store(), view.data) if view.data else []
@@ -14,7 +14,7 @@ if not models:
         "No trained model yet",
         "Gaps are looked for in the predictions of a model. A plain one trains in "
         "seconds. A column of scores becomes a model on the Data page.",
-        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
 roles = dataset.roles

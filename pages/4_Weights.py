@@ -5,9 +5,9 @@ from functools import partial
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import sweep, train, weights
+from fairdash.ui import pages, sweep, train, weights
 
-view = ui.page("Weights", "Which rows carry weight?", pick="run")
+view = ui.page(pages.WEIGHTS)
 models = ui.known_models(view.data, view.run)
 own = ui.scores.cannot_be_asked(view.data, "which training rows weighed most")
 weighted = audits.weighting.weighted_models(models)
@@ -15,7 +15,7 @@ if not weighted:
     ui.stop_empty(
         "No model with weights yet",
         "ROAD and BROAD give every training row a weight; other methods do not. " + own,
-        {"Train ROAD": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train ROAD": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
 dataset = ui.store().dataset(view.data)

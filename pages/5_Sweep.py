@@ -3,11 +3,9 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import data, show, sweep, train
+from fairdash.ui import data, pages, show, sweep, train
 
-SWEEP = "pages/5_Sweep.py"
-
-view = ui.page("Sweep", "What does fairness cost?", pick="run", shows=True)
+view = ui.page(pages.SWEEP)
 if view.on_stage:
     show.show_scene(view.run)
     ui.end_page()
@@ -15,7 +13,7 @@ if view.data is None:
     ui.stop_empty(
         "No table to sweep over yet",
         "A sweep trains a grid of settings and shows what each gap costs in accuracy.",
-        data.ways_to_a_table(SWEEP),
+        data.ways_to_a_table(pages.SWEEP),
     )
 
 data.stop_without_features(view.data)

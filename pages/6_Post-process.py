@@ -3,7 +3,7 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import postprocess, train
+from fairdash.ui import pages, postprocess, train
 
 HOW_RAMP = """
 Bars are the scores of a group; the **solid** part is decided 1. The line is the
@@ -20,7 +20,7 @@ Thresholds are learned on the rows drawn. The verdict, the cards and the evidenc
 test rows, which took no part.
 """
 
-view = ui.page("Post-process", "Can thresholds fix it?", pick="run")
+view = ui.page(pages.POST_PROCESS)
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
 own = audits.trials.own_models(ui.store(), view.data) if view.data else []
@@ -30,7 +30,7 @@ if not sources:
         "No scores yet",
         "Thresholds are learned on the scores of a model. A plain one trains in "
         "seconds; a column of scores in your table, named on Data, serves as well.",
-        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
     ui.end_page()
 

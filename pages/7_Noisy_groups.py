@@ -4,9 +4,9 @@ import streamlit as st
 
 from fairdash import audits, ui
 from fairdash.audits import certificates
-from fairdash.ui import noisy_groups, train
+from fairdash.ui import noisy_groups, pages, train
 
-view = ui.page("Noisy groups", "What if groups are wrong?", pick="run")
+view = ui.page(pages.NOISY_GROUPS)
 models = ui.known_models(view.data, view.run)
 models += audits.trials.own_models(ui.store(), view.data) if view.data else []
 if not models:
@@ -14,7 +14,7 @@ if not models:
         "No model to certify yet",
         "A promise is certified for a model. A plain one trains in seconds. A column "
         "of scores becomes a model on the Data page.",
-        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 models = audits.trials.beside_trained(models)
 dataset = ui.store().dataset(view.data)

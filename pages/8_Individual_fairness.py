@@ -3,9 +3,9 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import individual, train
+from fairdash.ui import individual, pages, train
 
-view = ui.page("Individual fairness", "Are equals treated alike?", pick="run")
+view = ui.page(pages.INDIVIDUAL_FAIRNESS)
 models = ui.known_models(view.data, view.run)
 models += (
     audits.trials.callable_models(ui.store(), view.data, models) if view.data else []
@@ -16,7 +16,7 @@ if not models:
         "No model to audit yet",
         "People who are alike are compared by a model. A plain one trains in seconds; "
         "Data takes an ONNX file. " + cannot,
-        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
 

@@ -3,11 +3,9 @@
 import streamlit as st
 
 from fairdash import audits, ui
-from fairdash.ui import data, drift, train
+from fairdash.ui import data, drift, pages, train
 
-PAGE = "pages/9_Drift.py"
-
-view = ui.page("Drift", "Does it hold elsewhere?", pick="run")
+view = ui.page(pages.DRIFT)
 trained = ui.known_models(view.data, view.run)
 columns = audits.drifts.column_models(ui.store(), view.data) if view.data else []
 models = [*trained, *columns]
@@ -17,14 +15,14 @@ if view.data is None:
         "No table yet",
         "A model is held to rows of another time or place than it was trained on. The "
         "Loans sample has such a companion.",
-        data.ways_to_a_table(PAGE),
+        data.ways_to_a_table(pages.DRIFT),
     )
 if not models:
     ui.stop_empty(
         "No trained model yet",
         "Other tables are scored by a model that was trained here; a plain one trains "
         "in seconds. " + own,
-        {"Train a model": lambda: ui.open_page("pages/2_Train.py", data=view.data)},
+        {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
 dataset = ui.store().dataset(view.data)

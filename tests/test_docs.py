@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import documents
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,9 +36,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\((?!https?:|mailto:|#)([^)#\s]+)")
 
 
 def test_a_table_is_that_of_the_code():
-    spec = importlib.util.spec_from_file_location("tables", DOCS / "tables.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = documents.tables()
     for page in script.PAGES:
         text = (DOCS / page).read_text()
         assert script.filled(page) == text, "run `python docs/tables.py`"

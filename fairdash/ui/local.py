@@ -10,6 +10,7 @@ from fairdash.audits import FoundSubgroups, Setting, as_subgroups, search_model,
 from fairdash.datasets import SAMPLES, Dataset, Subgroups
 from fairdash.metrics import catalog
 from fairdash.sweep import MethodGrid
+from fairdash.ui import pages
 from fairdash.ui.selection import address, choose
 from fairdash.ui.widgets.blocks import (
     draw_picture,
@@ -90,8 +91,8 @@ def _use(
         road = address(opened=None, subgroups=chosen, form=MethodGrid(method="road"))
         fix = address(opened=None, subgroups=chosen, scores=model.id)
         links = {
-            "Train ROAD beside it": ("2_Train", road),
-            "Fix in Post-process": ("6_Post-process", fix),
+            "Train ROAD beside it": (pages.TRAIN, road),
+            "Fix in Post-process": (pages.POST_PROCESS, fix),
         }
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
@@ -100,8 +101,8 @@ def _use(
                 on_click=choose,
                 kwargs={"subgroups": chosen},
             )
-            for label, (path, there) in links.items() if remedies else ():
-                st.page_link(f"pages/{path}.py", label=label, query_params=there)
+            for label, (page, there) in links.items() if remedies else ():
+                st.page_link(page.path, label=label, query_params=there)
 
 
 def classes_section(model: Setting, data: str) -> None:

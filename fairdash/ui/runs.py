@@ -12,6 +12,7 @@ from fairdash._wording import clock_time, gap_size, percent, plural, size
 from fairdash.audits import progress, question, sweeps, training
 from fairdash.jobs import engine, unpack_runs, wake
 from fairdash.store import RunRecord
+from fairdash.ui import pages
 from fairdash.ui.selection import write
 from fairdash.ui.widgets.blocks import (
     confirm_deletion,
@@ -27,8 +28,6 @@ from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tray import pin
 from fairdash.ui.widgets.uploads import BUNDLE_MB
 
-_TRAIN, _SWEEP = "pages/2_Train.py", "pages/5_Sweep.py"
-_LOCAL = "pages/3_Local_fairness.py"
 _INTERVAL = "2s"
 _RECENT = 2  # Home has at most 250 words; Runs lists all
 
@@ -100,7 +99,7 @@ def _actions(chosen: Sequence[RunRecord]) -> None:
             type="primary",
             disabled=len(chosen) > 1,
         ):
-            page = _SWEEP if sweeps.is_sweep(store(), first.id) else _TRAIN
+            page = pages.SWEEP if sweeps.is_sweep(store(), first.id) else pages.TRAIN
             open_page(page, run=first.id, data=first.dataset_id)
         _pin(chosen)
         if st.button("Delete", icon=":material/delete:"):
@@ -125,7 +124,9 @@ def _pin(chosen: Sequence[RunRecord]) -> None:
         if not ids:
             st.caption("None of these runs has a finished model.")
             return
-        open_page(_LOCAL, run=chosen[0].id, data=data.pop(), models=pin(*ids))
+        open_page(
+            pages.LOCAL_FAIRNESS, run=chosen[0].id, data=data.pop(), models=pin(*ids)
+        )
 
 
 def _deleting(ids: Sequence[str], delete: Callable[[str], None]) -> Callable[[], None]:
@@ -192,7 +193,7 @@ def _card(run: RunRecord, facts: Sequence[str]) -> None:
         )
         st.caption(plain(" · ".join(facts)), width="content")
     if opened:
-        open_page(_TRAIN, run=run.id, data=run.dataset_id)
+        open_page(pages.TRAIN, run=run.id, data=run.dataset_id)
 
 
 @st.dialog("League table", width="large")

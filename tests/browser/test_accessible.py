@@ -9,16 +9,14 @@ from driving import at_rest, follow, lasting_faults, open_window, settle
 
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import open_store
+from fairdash.ui import pages
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks/server"))
 from page_weight import MEASURE
 
 pytestmark = pytest.mark.browser
-PAGES = (
-    "", "Data", "Train", "Local_fairness", "Weights", "Post-process", "Noisy_groups",
-    "Individual_fairness", "Drift", "Limits", "Runs", "Sweep", "Playground",
-)  # fmt: skip
-NO_FIGURE = ("", "Drift", "Runs")  # Drift: no other table
+PAGES = [page.url_path for page in pages.pages()]
+NO_FIGURE = ("", "Drift", "Runs", "Monitor")  # Drift: no other table
 LOWEST_FIGURE = 345  # pixels of 900, where plotting begins below two lines
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 REACHABLE = """

@@ -15,16 +15,14 @@ from fairdash.datasets import Roles, Subgroups
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import DataSource, MethodGrid, SweepSpec
+from fairdash.ui import pages
 
 pytestmark = pytest.mark.browser
 FILE = f"{FIRST}f`x` $x${LAST}"
 QUICK = {"n_epochs": 2, "batch_size": 256}
 CLOSED = "button[aria-pressed=false]"  # an opener of the evidence
-PAGES = (
-    "", "Data", "Train", "Local_fairness", "Weights", "Sweep", "Post-process",
-    "Noisy_groups", "Individual_fairness", "Drift", "Limits", "Monitor", "Runs",
-)  # fmt: skip
-NAMED = set(PAGES) - {"Monitor"}  # where a text of the table stands
+PAGES = [page.url_path for page in pages.pages()]
+NAMED = set(PAGES) - {"Monitor", "Playground"}  # where a text of the table stands
 READ = """() => {
   // every text of the page: of live controls, of tables, and what attributes say
   const texts = [], named = ["aria-label", "title", "alt", "placeholder", "value"]

@@ -11,24 +11,10 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from fairdash.audits import crowding
+from fairdash.ui import pages
 
 ROOT = Path(__file__).parents[2]
-PAGES = {
-    "Home": "app.py",
-    "Data": "pages/1_Data.py",
-    "Train": "pages/2_Train.py",
-    "Local fairness": "pages/3_Local_fairness.py",
-    "Weights": "pages/4_Weights.py",
-    "Post-process": "pages/6_Post-process.py",
-    "Sweep": "pages/5_Sweep.py",
-    "Noisy groups": "pages/7_Noisy_groups.py",
-    "Individual fairness": "pages/8_Individual_fairness.py",
-    "Drift": "pages/9_Drift.py",
-    "Runs": "pages/10_Runs.py",
-    "Monitor": "pages/11_Monitor.py",
-    "Limits": "pages/12_Limits.py",
-    "Playground": "pages/13_Playground.py",
-}
+PAGES = {page.name: page.path for page in pages.pages()}
 
 
 def open_page(name: str, **address: object) -> AppTest:

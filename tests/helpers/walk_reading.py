@@ -8,8 +8,10 @@ import pandas as pd
 from reading import drawn, place_of, sent
 from walk_question import Question
 
+from fairdash.ui import pages
+
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_MENU = {"Prepare", "Understand", "Trade off", "Stress-test", "Keep"}
+_MENU = set(pages.sections())
 
 
 @dataclass(frozen=True)

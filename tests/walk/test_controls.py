@@ -17,19 +17,10 @@ from walk_rules import faults
 from walk_steps import controls, steps
 from walk_tables import TABLES
 
+from fairdash.ui import pages
+
 EVERY = os.environ.get("FAIRDASH_WALK") == "all"
-PAGES = (
-    "Sweep",
-    "Local fairness",
-    "Train",
-    "Weights",
-    "Noisy groups",
-    "Individual fairness",
-    "Post-process",
-    "Limits",
-    "Data",
-    "Drift",
-)
+PAGES = [page.name for page in pages.pages() if page.pick]
 _MOST = 40  # steps of a walk: controls that appear on the way are set as well
 
 

@@ -12,18 +12,11 @@ from walk_facts import PLAIN
 from walk_rules import faults
 from walk_tables import TABLES
 
+from fairdash.ui import pages
+
 EVERY = os.environ.get("FAIRDASH_WALK") == "all"
-FIRST = (
-    "Sweep",
-    "Local fairness",
-    "Train",
-    "Weights",
-    "Noisy groups",
-    "Individual fairness",
-    "Post-process",
-    "Limits",
-    "Data",
-)
+# Drift asks for another table
+FIRST = [page.name for page in pages.pages() if page.pick and page != pages.DRIFT]
 OF_MODELS = "Sweep", "Local fairness", "Train"
 REMEDIES = [
     "Zhang λ 1",

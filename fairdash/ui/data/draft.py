@@ -8,6 +8,7 @@ from fairdash._wording import plural, value_spans
 from fairdash.audits import gaps
 from fairdash.datasets import Dataset, Remedy, Roles, Subgroups, guessing, remedies
 from fairdash.store import Draft
+from fairdash.ui import pages
 from fairdash.ui.data.computed import checks_of, guess_of
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
@@ -22,7 +23,6 @@ _WORDS = {
     "guessed",
     "scores",
 }  # no check is about these
-_PAGE = "pages/1_Data.py"
 
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
@@ -192,7 +192,7 @@ def delete_button(table: OpenTable) -> None:
             store().delete_dataset(table.place)
         else:
             store().delete_table(table.digest)
-        open_page(_PAGE)
+        open_page(pages.DATA)
 
     runs = store().runs(table.place) if table.is_dataset else []
     if st.button("Delete this table", type="tertiary", icon=":material/delete:"):

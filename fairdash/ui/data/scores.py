@@ -13,6 +13,7 @@ from fairdash.audits import trials
 from fairdash.brought import LARGEST_ONNX
 from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
+from fairdash.ui import pages
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.selection import SharedFields
 from fairdash.ui.widgets.blocks import confirm_deletion, heading, problem
@@ -107,4 +108,4 @@ def open_scores(dataset_id: str, column: str) -> None:
         more["measure"] = first
     if len(dataset.group_names) > 2 and dataset.roles.groups:
         more["reference"] = dataset.group_names[0]
-    open_page("pages/3_Local_fairness.py", data=dataset_id, **more)
+    open_page(pages.LOCAL_FAIRNESS, data=dataset_id, **more)

@@ -22,14 +22,13 @@ from fairdash.datasets import (
 )
 from fairdash.jobs import finished_file, unpack_runs
 from fairdash.store import Draft
+from fairdash.ui import pages
 from fairdash.ui.data.computed import file_of, guess_of
 from fairdash.ui.selection import OF_DATA, Fields
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.frame import open_page, stop_empty
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.tour import go_to_stop
-
-_PAGE, _SWEEP = "pages/1_Data.py", "pages/5_Sweep.py"
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def sample_cards() -> None:
                 ):
                     open_finished(name)
             if opened:
-                open_page(_PAGE, data=add_sample(name))
+                open_page(pages.DATA, data=add_sample(name))
         for name, table in PUBLISHED.items():
             with st.container(border=True, height="stretch", gap="xsmall"):
                 st.markdown(f"**{table.title}**: {table.question} {_finding(name)}")
@@ -140,7 +139,7 @@ def sample_cards() -> None:
                     help=table.source,
                 )
             if opened:
-                open_page(_PAGE, data=add_sample(name))
+                open_page(pages.DATA, data=add_sample(name))
 
 
 @lru_cache(maxsize=4)
@@ -160,7 +159,7 @@ def open_finished(name: str, *, tour: bool = False) -> None:
     data = store().run(run).dataset_id
     if tour:
         go_to_stop(1, run, data)
-    open_page(_SWEEP, run=run, data=data)
+    open_page(pages.SWEEP, run=run, data=data)
 
 
 def add_sample(name: str) -> str:
@@ -170,11 +169,11 @@ def add_sample(name: str) -> str:
     return store().add_dataset(digest, sample.roles, sample.title, sample.subgroups)
 
 
-def ways_to_a_table(page: str) -> dict[str, Callable[[], None]]:
+def ways_to_a_table(page: pages.Page) -> dict[str, Callable[[], None]]:
     """Return what a page without a table offers: the sample there, or an upload."""
     return {
         "Open the sample": lambda: open_page(page, data=add_sample("loans")),
-        "Upload a table": lambda: open_page(_PAGE),
+        "Upload a table": lambda: open_page(pages.DATA),
     }
 
 
@@ -191,7 +190,7 @@ def stop_without_features(data: str) -> None:
             "No column of this table is a feature. Its rates and the scores it came "
             "with can be audited as they are. To train a model, choose features under "
             "Roles.",
-            {"Choose features": lambda: open_page(_PAGE, data=data)},
+            {"Choose features": lambda: open_page(pages.DATA, data=data)},
         )
 
 
@@ -209,13 +208,13 @@ def open_digest(digest: str, name: str) -> None:
     roles = first_roles(digest, file_of(digest))
     if roles.guessed:
         with suppress(ValueError):  # the form shows what is wrong with the guess
-            open_page(_PAGE, data=store().add_dataset(digest, roles, name))
-    open_page(_PAGE, table=digest)
+            open_page(pages.DATA, data=store().add_dataset(digest, roles, name))
+    open_page(pages.DATA, table=digest)
 
 
 def open_dataset(dataset_id: str) -> None:
     """Open a data set that was just kept."""
-    open_page(_PAGE, data=dataset_id)
+    open_page(pages.DATA, data=dataset_id)
 
 
 def title_of(file: str) -> str:

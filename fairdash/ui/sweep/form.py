@@ -11,6 +11,7 @@ from fairdash.audits import training
 from fairdash.jobs import submit
 from fairdash.methods import CATALOG
 from fairdash.sweep import SweepSpec, grids
+from fairdash.ui import pages
 from fairdash.ui.selection import OF_DATA, Fields, bound_entry
 from fairdash.ui.train.method_form import pick_effort
 from fairdash.ui.widgets.blocks import controls, problem
@@ -18,7 +19,6 @@ from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.runs import rows_to_train, source
 from fairdash.ui.widgets.state import store
 
-SWEEP = "pages/5_Sweep.py"
 _MOST_MODELS = 5_000
 _SHARED = "constraints", "estimator"  # by methods
 _COUNTS = range(1, 21)  # of seeds
@@ -133,7 +133,7 @@ def _run_row(dataset_id: str, spec: SweepSpec, cost: training.ExpectedCost) -> N
         except ValueError as error:
             problem("Nothing was trained: the settings do not fit", error)
         else:
-            open_page(SWEEP, run=run, data=dataset_id)
+            open_page(pages.SWEEP, run=run, data=dataset_id)
 
 
 def _custom() -> grids.GridAxes:

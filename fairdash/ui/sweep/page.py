@@ -9,6 +9,7 @@ from fairdash.audits import StoredSweep, choices, sweeps
 from fairdash.jobs import resume, wake
 from fairdash.linked import EVERY_PART
 from fairdash.store import RunRecord, Snapshot
+from fairdash.ui import pages
 from fairdash.ui.linked import draw_linked
 from fairdash.ui.local import by_measure
 from fairdash.ui.selection import SharedFields, choose
@@ -22,7 +23,6 @@ from fairdash.ui.sweep.controls import (
     sweep_controls,
 )
 from fairdash.ui.sweep.figures import certify, front_table
-from fairdash.ui.sweep.form import SWEEP
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.pick_models import known_models
 from fairdash.ui.widgets.pick_rule import advise_rule, chosen_rule
@@ -30,7 +30,6 @@ from fairdash.ui.widgets.results import Evidence, result_page
 from fairdash.ui.widgets.runs import show_ending, show_progress
 from fairdash.ui.widgets.state import store
 
-LOCAL = "pages/3_Local_fairness.py"
 _HEIGHT = 420  # of the pictures before the first model
 _IN_TOUR = ("front", "map", "local", "density")  # what one screen holds
 
@@ -118,7 +117,7 @@ def _pictures(sweep: StoredSweep, state: Controls) -> None:
         on_subgroup=click,
     )
     if st.session_state.pop(clicked, None) is not None:
-        open_page(LOCAL, run=sweep.run.id, data=sweep.run.dataset_id)
+        open_page(pages.LOCAL_FAIRNESS, run=sweep.run.id, data=sweep.run.dataset_id)
 
 
 def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
@@ -130,4 +129,4 @@ def _ending(run: RunRecord, sweep: StoredSweep | None) -> None:
     if st.button("Go on", icon=":material/resume:", type="primary"):
         new = resume(store(), run.id)
         wake(store())
-        open_page(SWEEP, run=new, data=run.dataset_id)
+        open_page(pages.SWEEP, run=new, data=run.dataset_id)

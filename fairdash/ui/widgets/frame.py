@@ -24,45 +24,12 @@ from fairdash.audits import sweeps
 from fairdash.jobs import Unpacked
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
-from fairdash.ui import selection
+from fairdash.ui import pages, selection
 from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import end_page, store, theme_watch, who
 from fairdash.ui.widgets.tour import present_button, show_tour
 
 _HERE = Path(__file__).parent
-_MENU: dict[str, dict[str, tuple[str, str]]] = {
-    "": {"app.py": ("Home", "home")},
-    "Prepare": {
-        "pages/1_Data.py": ("Data", "table_view"),
-        "pages/2_Train.py": ("Train", "model_training"),
-    },
-    "Understand": {
-        "pages/3_Local_fairness.py": ("Local fairness", "troubleshoot"),
-        "pages/4_Weights.py": ("Weights", "balance"),
-        "pages/13_Playground.py": ("Playground", "gesture"),
-    },
-    "Trade off": {
-        "pages/5_Sweep.py": ("Sweep", "scatter_plot"),
-        "pages/6_Post-process.py": ("Post-process", "tune"),
-    },
-    "Stress-test": {
-        "pages/7_Noisy_groups.py": ("Noisy groups", "blur_on"),
-        "pages/8_Individual_fairness.py": ("Individual fairness", "person_search"),
-        "pages/9_Drift.py": ("Drift", "moving"),
-        "pages/12_Limits.py": ("Limits", "rule"),
-        "pages/11_Monitor.py": ("Monitor", "monitoring"),
-    },
-    "Keep": {"pages/10_Runs.py": ("Runs", "history")},
-}
-_WEIGHTED = {  # what weighs rows by their sampling weights, by page
-    "Train": "Training and figures weigh rows by",
-    "Weights": "On top of the weights r, training weighs rows by",
-    "Sweep": "Training and figures weigh rows by",
-    "Post-process": "Thresholds and numbers of decisions weigh rows by",
-    "Noisy groups": "Training weighs rows; here each counts once, without",
-    "Individual fairness": "Training weighs rows; here each counts once, without",
-    "Drift": "Shifts of columns count every row once, without",
-}
 _ANOTHER = ""
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 
@@ -88,42 +55,36 @@ class View:
                 present_button(selection.address(opened=None, show=1))
 
 
-def page(
-    name: str,
-    question: str,
-    *,
-    pick: Literal["run", "data"] | None = None,
-    shows: bool = False,
-) -> View:
+def page(entry: pages.Page) -> View:
     """Draw the frame of a page and return what the address selects.
 
     The address carries ``?run=`` and ``?data=``, so that a refresh or a second tab
     shows the same. An id that does not exist (any more) stops the page with a message.
-    The title is the question; at most 26 characters fit on a phone. A page that picks
-    runs opens on the newest one. On a page that ``shows`` sweeps the address may ask
-    for the show mode: nothing is drawn then, and the view is ``on_stage``.
+    The title is the question. A page that picks runs opens on the newest one. On a page
+    that ``shows`` sweeps the address may ask for the show mode: nothing is drawn then,
+    and the view is ``on_stage``.
     """
     st.set_page_config(
-        page_title=f"{name} · fairdash",
+        page_title=f"{entry.name} · fairdash",
         page_icon=str(_HERE / "favicon.svg"),
         layout="wide",
     )
     st.html(_HERE / "frame.css")
     st.logo(str(_HERE / "logo.svg"), size="large")
     _stop_unless_let_in()
-    selection.arrive(name)
+    selection.arrive(entry.name)
     run, data = (st.query_params.get(name) or None for name in ("run", "data"))
     gone = missing(run, data)
     if not gone:
-        run, data = _agree(run, data, pick)
-    if shows and not gone and _on_stage(run):
+        run, data = _agree(run, data, entry.pick)
+    if entry.shows and not gone and _on_stage(run):
         theme_watch()
         return View(run, data, st.container(), on_stage=True)
-    _menu({} if gone else selection.menu_address(name))
-    corner = _title_row(question)
-    if pick and not gone:
+    _menu({} if gone else selection.menu_address(entry.name))
+    corner = _title_row(entry.question)
+    if entry.pick and not gone:
         with corner:
-            _picker(pick, run if pick == "run" else data)
+            _picker(entry.pick, run if entry.pick == "run" else data)
     if gone:
         what, title = gone
         body = (
@@ -133,15 +94,15 @@ def page(
         problem(title, body, {"Show what is here": lambda: _leave(what)})
         end_page()
     show_tour()
-    if pick and run:
+    if entry.pick and run:
         _stop_if_unsupported(run)
     if data:
         _say_notes(data)
-    if data and name in _WEIGHTED:
+    if data and entry.weighting:
         roles = store().dataset_record(data).roles
         weight = roles.sample_weight or roles.count
         if weight is not None:
-            st.caption(f"{_WEIGHTED[name]} {plain(weight)}.")
+            st.caption(f"{entry.weighting} {plain(weight)}.")
     return View(run, data, corner)
 
 
@@ -179,9 +140,9 @@ def _stop_unless_let_in() -> None:
 
 
 def open_page(
-    path: str, run: str | None = None, data: str | None = None, **more: Any
+    page: pages.Page, run: str | None = None, data: str | None = None, **more: Any
 ) -> None:
-    """Go to the page at ``path`` with a run and a data set in its address.
+    """Go to a page with a run and a data set in its address.
 
     What else is chosen goes along as far as it is of them; ``more`` are other fields.
     """
@@ -190,7 +151,7 @@ def open_page(
         if run or data
         else {}
     )
-    selection.open_at(path, chosen | selection.stated(**more))
+    selection.open_at(page.path, chosen | selection.stated(**more))
 
 
 def open_unpacked(unpacked: Unpacked) -> None:
@@ -198,8 +159,8 @@ def open_unpacked(unpacked: Unpacked) -> None:
     run = store().run(unpacked.runs[0])
     looked_at = parse_qs(unpacked.address)
     selection.write(looked_at | {"run": [run.id], "data": [run.dataset_id]})
-    page = "5_Sweep" if sweeps.is_sweep(store(), run.id) else "2_Train"
-    open_page(f"pages/{page}.py", run=run.id, data=run.dataset_id)
+    page = pages.SWEEP if sweeps.is_sweep(store(), run.id) else pages.TRAIN
+    open_page(page, run=run.id, data=run.dataset_id)
 
 
 def _leave(what: str) -> None:
@@ -233,11 +194,7 @@ def _stop_if_unsupported(run_id: str) -> None:
         f"{run.name} is no longer supported",
         f"It asks for {', '.join(gone)}, which this version cannot open. Sweep the "
         "data anew; the run can be deleted under Runs.",
-        {
-            "New sweep of this data": lambda: open_page(
-                "pages/5_Sweep.py", data=run.dataset_id
-            )
-        },
+        {"New sweep of this data": lambda: open_page(pages.SWEEP, data=run.dataset_id)},
     )
     end_page()
 
@@ -265,15 +222,15 @@ def _agree(
 
 def _menu(links_to: selection.Address) -> None:
     with st.sidebar:
-        for head, links in _MENU.items():
+        for heading, listed in pages.sections().items():
             with st.container(gap="xxsmall"):
-                if head:
-                    st.caption(head)
-                for path, (label, icon) in links.items():
+                if heading:
+                    st.caption(heading)
+                for each in listed:
                     st.page_link(
-                        path,
-                        label=label,
-                        icon=f":material/{icon}:",
+                        each.path,
+                        label=each.name,
+                        icon=f":material/{each.icon}:",
                         width="stretch",
                         query_params=links_to or None,
                     )
@@ -317,7 +274,7 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
         key=f"pick {kind} {current}",
     )
     if chosen == _ANOTHER:
-        open_page("pages/1_Data.py")
+        open_page(pages.DATA)
     if chosen not in (None, current):
         run = chosen if kind == "run" else None
         data = store().run(run).dataset_id if run else chosen

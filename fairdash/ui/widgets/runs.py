@@ -17,12 +17,11 @@ from fairdash.jobs import cancel, engine, submit, wake
 from fairdash.methods import CATALOG
 from fairdash.store import DatasetRecord, RunRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
+from fairdash.ui import pages
 from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
-_WHERE = "pages/3_Local_fairness.py"
-_TRAIN = "pages/2_Train.py"
 _AUDIT = "audited run"
 LARGE = 200_000
 PROPOSED = 100_000
@@ -94,7 +93,7 @@ def start_audit(dataset_id: str) -> None:
     grid = MethodGrid(method=BASELINE)
     run = start_training(dataset_id, grid, 1, train_rows=rows_to_train(dataset_id))
     st.session_state[_AUDIT] = run
-    open_page(_TRAIN, run=run, data=dataset_id)
+    open_page(pages.TRAIN, run=run, data=dataset_id)
 
 
 def finish_audit(snapshot: Snapshot) -> None:
@@ -103,7 +102,9 @@ def finish_audit(snapshot: Snapshot) -> None:
         return
     del st.session_state[_AUDIT]
     if snapshot.run.status == "finished":
-        open_page(_WHERE, run=snapshot.run.id, data=snapshot.run.dataset_id)
+        open_page(
+            pages.LOCAL_FAIRNESS, run=snapshot.run.id, data=snapshot.run.dataset_id
+        )
 
 
 def source(record: DatasetRecord) -> DataSource:

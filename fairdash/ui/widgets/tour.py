@@ -7,45 +7,46 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash.audits import trials
+from fairdash.ui import pages
 from fairdash.ui.selection import Address, SharedFields, choose, open_at, stated
 from fairdash.ui.widgets.state import store
 
 
 class _Stop(NamedTuple):
-    page: str
+    page: pages.Page
     words: str
     plain: bool = False  # of the unconstrained model
     chosen: Mapping[str, Any] = MappingProxyType({})
 
 
 _STOPS = (
-    _Stop("5_Sweep", "36 settings of ROAD on invented loans: drag λ and τ."),
+    _Stop(pages.SWEEP, "36 settings of ROAD on invented loans: drag λ and τ."),
     _Stop(
-        "3_Local_fairness",
+        pages.LOCAL_FAIRNESS,
         "Loan officers marked down women under 30, and a plain model learned it.",
         plain=True,
         chosen={"opened": ("settings",)},
     ),
     _Stop(
-        "4_Weights",
+        pages.WEIGHTS,
         "ROAD knew of no subgroup; its weights show that it turned to young women.",
     ),
     _Stop(
-        "6_Post-process",
+        pages.POST_PROCESS,
         "Thresholds by group close the gap without training anew: drag γ.",
         plain=True,
     ),
     _Stop(
-        "7_Noisy_groups",
+        pages.NOISY_GROUPS,
         "Drag the share: what holds if that many groups are recorded wrongly?",
     ),
     _Stop(
-        "3_Local_fairness",
+        pages.LOCAL_FAIRNESS,
         "A search of all subgroups finds young women without being told.",
         plain=True,
         chosen={"opened": ("find",)},
     ),
-    _Stop("5_Sweep", "Export, Report (HTML) has it all as one page."),
+    _Stop(pages.SWEEP, "Export, Report (HTML) has it all as one page."),
 )
 
 
@@ -56,7 +57,7 @@ def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     if target.plain and run and (models := trials.known_models_of(store(), [run])):
         first = models[0].id
         there |= {"models": (first,), "model": first, "scores": first}
-    open_at(f"pages/{target.page}.py", stated(**there))
+    open_at(target.page.path, stated(**there))
 
 
 def present_button(there: Address) -> None:
@@ -67,7 +68,7 @@ def present_button(there: Address) -> None:
             "Present", icon=":material/slideshow:", type="tertiary", help=how
         )
     if pressed:
-        open_at("pages/5_Sweep.py", there)
+        open_at(pages.SWEEP.path, there)
 
 
 def show_tour() -> None:
