@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairdash._wording import markdown_table
+from fairdash._lazy import EXTRAS
+from fairdash._wording import listing, markdown_table
 from fairdash.audits.tables import judgement
-from fairdash.datasets import PUBLIC
+from fairdash.datasets import PUBLIC, reading
 from fairdash.methods import CATALOG
 from fairdash.ui import pages
 
@@ -43,6 +44,23 @@ def screens() -> Iterator[tuple[str, ...]]:
     for page in pages.pages():
         if page.about:
             yield page.name, page.about
+
+
+def files() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of every kind of files that is read, after those of the head."""
+    yield "file", "found out", "you may say"
+    for reader in reversed(reading.all_readers()):
+        suffixes = ", ".join(f"`{suffix}`" for suffix in reader.suffixes)
+        kind = f"{listing(reader.programs)} ({suffixes})"
+        extras = [name for name, brings in EXTRAS.items() if reader.library in brings]
+        if extras != ["app"]:
+            kind += f", with the extra `{listing(extras)}`"
+        yield kind, reader.finds, reader.takes
+    yield (
+        "these in gzip, Zstandard or ZIP",
+        "the file, if there is only one table",
+        "`sheet=`",
+    )
 
 
 def public_data() -> Iterator[tuple[str, ...]]:
@@ -85,7 +103,7 @@ def _short(number: str) -> str:
 TABLES = {
     "../README.md": (screens,),
     "methods.md": (methods,),
-    "data.md": (public_data,),
+    "data.md": (files, public_data),
     "audit.md": (judgement.judgement_rows, judgement.exit_rows),
     "results/league.md": (league,),
 }

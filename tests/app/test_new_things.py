@@ -1,14 +1,20 @@
-"""A measure of one entry is in audits and on pages."""
+"""What one file or one entry adds is in audits, on pages and on the command line."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import toy_reader
+from reading import words
 from recompute import add_table, train
 from typer.testing import CliRunner
 
 import fairdash
 from fairdash import ui
+from fairdash.box import process
 from fairdash.cli import app
+from fairdash.datasets.reading import registry
 from fairdash.metrics.group import catalog
 
 
@@ -60,3 +66,29 @@ def test_the_shell_and_a_report_have_it(toy_measure, tmp_path):
     assert done.exit_code == 0, done.output
     assert toy_measure.key in (tmp_path / "a.json").read_text()
     assert toy_measure.name in (tmp_path / "a.html").read_text()
+
+
+@pytest.fixture
+def toy_reader_everywhere(monkeypatch):
+    """A toy kind of files, here and in the processes in which files are read."""
+    added = "from fairdash.datasets.reading import registry; import toy_reader; "
+    added += "registry.add(toy_reader.READER); "
+    helpers = f"sys.path.append({str(Path(toy_reader.__file__).parent)!r}); "
+    first, last = process._BOOT.split("from fairdash", 1)
+    monkeypatch.setattr(process, "_BOOT", f"{first}{helpers}{added}from fairdash{last}")
+    monkeypatch.setattr(process, "supervisor", process.Supervisor())
+    registry.add(toy_reader.READER)
+    yield
+    registry.remove("pairs")
+    process.supervisor.stop()
+
+
+def test_a_format_is_one_reader(toy_reader_everywhere, visit):
+    page = visit("Data")
+    assert "Arrow and Pairs, plain or packed" in page.file_uploader[0].label
+    content = toy_reader.FILE + b"age=39&sex=f\nage=40&sex=m\n" * 30
+    page.file_uploader[0].upload("people.pairs", content, "text/plain").run()
+    assert not page.exception
+    assert "Read as name=value pairs." in words(page)
+    (table,) = ui.store().tables()
+    assert table.n_rows == 62

@@ -2,14 +2,16 @@
 
 import io
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
+import documents
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
 import python_calamine
+import toy_reader
 from crafted.formats import ODS, ods, ods_row
 from crafted.workbooks import packed, workbook
 from pandas.testing import assert_frame_equal
@@ -17,7 +19,6 @@ from pandas.testing import assert_frame_equal
 from fairdash.datasets import read_table, reading
 from fairdash.datasets.reading import registry
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.table_notes import TableNotes
 
 OLE = b"\xd0\xcf\x11\xe0"
 BEGIN = b"\x09\x08\x10\x00\x00\x06\x05\x00"  # the first record of .xls
@@ -198,42 +199,22 @@ def test_a_sheet_that_is_a_chart_is_no_table(monkeypatch):
         read_table(workbook(People=ROWS))
 
 
-class _Pairs:
-    """Rows of a toy: name=value pairs with & between them."""
-
-    notes = TableNotes()
-
-    def __init__(self, source):
-        with source.open() as file:
-            lines = file.read().decode().removeprefix("pairs\n").splitlines()
-        rows = [dict(pair.split("=") for pair in line.split("&")) for line in lines]
-        self.header = list(rows[0])
-        self._rows = rows
-
-    def columns(self):
-        return [pa.chunked_array([[row[n] for row in self._rows]]) for n in self.header]
-
-
 @pytest.fixture
 def pairs():
-    reader = registry.Reader(
-        kind="pairs",
-        label="pairs",
-        suffixes=(".pairs",),
-        fits=lambda source, head: head.startswith(b"pairs\n"),
-        sniff=lambda source: TableFormat(kind="pairs"),
-        read=lambda source, form, scratch: (_Pairs(source), form),
-        has_types=False,
-    )
-    registry.add(reader)
-    yield reader
+    registry.add(toy_reader.READER)
+    yield
     registry.remove("pairs")
 
 
-def test_a_further_kind_of_files_is_one_reader(pairs):
-    table = read_table(b"pairs\nage=31&sex=f\nage=45&sex=m\n")
+def test_a_further_kind_of_files_is_one_reader(pairs, tmp_path):
+    table = read_table(toy_reader.FILE)
     assert table.to_dict("list") == {"age": [31, 45], "sex": ["f", "m"]}
     assert "pairs" in reading.upload_suffixes()
+    form = reading.convert_table(toy_reader.FILE, tmp_path / "t").table_format
+    assert form.describe() == "Read as name=value pairs."
+    with pytest.raises(ValueError, match="do not give `sheet`"):
+        reading.convert_table(toy_reader.FILE, tmp_path / "t", sheet="S")
+    assert "|Pairs (`.pairs`)|||" in documents.tables().filled("data.md")
 
 
 def test_a_stored_table_of_a_kind_that_is_gone_says_which_kinds_are_read():
@@ -242,7 +223,12 @@ def test_a_stored_table_of_a_kind_that_is_gone_says_which_kinds_are_read():
 
 
 def test_every_reader_of_the_registry_is_described():
-    kinds = [reader.kind for reader in registry.readers()]
+    kinds = [reader.kind for reader in registry.all_readers()]
     assert len(kinds) == len(set(kinds)) == 6
-    assert all(reader.suffixes and reader.label for reader in registry.readers())
+    assert all(reader.suffixes and reader.label for reader in registry.all_readers())
     assert kinds[-1] == "csv"  # whatever is nothing else
+
+
+def test_a_file_without_a_reader_is_named():
+    with pytest.raises(TypeError, match=r"toys must define READER"):
+        registry._reader_in(ModuleType("toys"))

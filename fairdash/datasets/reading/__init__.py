@@ -9,10 +9,12 @@ __all__ = [
     "SeveralTablesError",
     "TableFile",
     "TableFormat",
+    "all_readers",
     "check_reading",
     "convert_apart",
     "convert_table",
     "load_table",
+    "programs",
     "reader_named",
     "table_digest",
     "table_notes",
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from fairdash.datasets.reading.format import TableFormat
     from fairdash.datasets.reading.parquet import load_table, table_notes
     from fairdash.datasets.reading.read import check_reading, table_digest
-    from fairdash.datasets.reading.registry import reader_named
+    from fairdash.datasets.reading.registry import all_readers, programs, reader_named
     from fairdash.datasets.reading.source import SeveralTablesError
     from fairdash.datasets.reading.unpack import upload_suffixes
 else:

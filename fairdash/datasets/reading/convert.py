@@ -9,7 +9,12 @@ from fairdash.datasets.reading.csv_text import typed
 from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.reading.memory import Memory
 from fairdash.datasets.reading.parquet import write_table
-from fairdash.datasets.reading.registry import Rows, open_rows, sniff
+from fairdash.datasets.reading.registry import (
+    Rows,
+    open_rows,
+    reader_named,
+    sniff,
+)
 from fairdash.datasets.reading.rows import renamed, unique_names
 from fairdash.datasets.reading.source import (
     Scratch,
@@ -53,7 +58,7 @@ def convert_table(
         scratch = scratch or temporary(files)
         file = unpack(original, scratch)
         form = table_format or sniff(file)
-        if file.sheet is not None and form.kind != "excel":
+        if file.sheet is not None and not reader_named(form.kind).has_sheets:
             message = f"{original.name} has no sheets or files to choose from"
             raise ValueError(f"{message}; do not give `sheet`.")
         rows, form, reader = open_rows(file, form, scratch)

@@ -10,18 +10,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
+from fairdash._lazy import load
 from fairdash._validation import check_one_of
 from fairdash._wording import plural
 from fairdash.datasets.reading.source import Source
 
-# other kinds than CSV, in words
-FILE_KINDS = {
-    "excel": "Excel",
-    "parquet": "Parquet",
-    "arrow": "Arrow",
-    "jsonl": "JSON lines",
-    "statistics": "a file of SPSS, Stata or SAS",
-}
 DELIMITERS = {
     ",": "comma-separated",
     ";": "semicolon-separated",
@@ -76,8 +69,8 @@ class TableFormat:
     Attributes
     ----------
     kind : str
-        Of a reader: "csv", "excel", "parquet", "arrow", "jsonl" or "statistics". All
-        below but ``sheet`` and ``skipped`` describe a CSV file.
+        Of a reader, such as "csv" or "parquet". All below but ``sheet`` and ``skipped``
+        describe a CSV file.
     delimiter, encoding, decimal, thousands : str
         One of `CHOICES`: 1.234,5 has ``","`` and ``"."`` as the last two.
     quote : {'"', "'"}
@@ -128,9 +121,9 @@ class TableFormat:
         above = f"{plural(self.skipped, 'row')} above it left out"
         title = f"header in row {row}; {above}" if self.header else above
         if self.kind != "csv":
-            label = FILE_KINDS.get(self.kind, self.kind.capitalize())
+            registry = load("fairdash.datasets.reading.registry")  # it imports this
             rest = f", {title}" if self.skipped else ""
-            return f"Read as {label}{of}{rest}."
+            return f"Read as {registry.label_of(self.kind)}{of}{rest}."
         parts = {
             f"{DELIMITERS[self.delimiter]}{of}": True,
             "decimal comma": self.decimal == ",",

@@ -83,8 +83,9 @@ def read_table(
 ) -> pd.DataFrame:
     """Read a table from a file, plain or in gzip, Zstandard or ZIP, or an address.
 
-    Files are CSV, workbooks (.xlsx, .xls, .xlsb, .ods), Parquet, Arrow (Feather), JSON
-    lines and, with the extra "statistics", those of SPSS, Stata and SAS.
+    Files are of the kinds of `fairdash.datasets.reading.readers`: CSV, workbooks,
+    Parquet, Arrow, JSON lines and, with the extra "statistics", those of SPSS, Stata
+    and SAS.
 
     An address is a folder or glob of Parquet files, an object store or a table of a
     database, see `write_source`.

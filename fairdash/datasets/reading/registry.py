@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Protocol
 
 from fairdash._lazy import load
@@ -49,14 +50,21 @@ class Reader:
         `TableFormat.kind` of such a file.
     label : str
         What messages call the kind.
+    programs : tuple of str
+        Names by which users look for the kind, above an upload.
     suffixes : tuple of str
         Endings of names, such as ".csv", which an upload takes.
     fits : callable
-        Tells by a source and its first bytes whether it is of this kind.
+        Returns by a source and its first bytes whether it is of this kind.
     sniff : callable
         Returns how a source of this kind is written.
     read : callable
         Opens a source as `Rows`, and returns how it was read in the end.
+    finds, takes : str
+        For the documentation: what is found out of a file, and which argument of
+        `read_table` says it instead.
+    has_sheets : bool
+        Whether ``sheet`` chooses a table within such a file.
     has_types : bool
         Whether columns have types; else they are text, of which types are found.
     library : str
@@ -70,10 +78,14 @@ class Reader:
 
     kind: str
     label: str
+    programs: tuple[str, ...]
     suffixes: tuple[str, ...]
     fits: Callable[[Source, bytes], bool]
     sniff: Callable[[Source], TableFormat]
     read: Callable[[Source, TableFormat, Scratch], tuple[Rows, TableFormat]]
+    finds: str = ""
+    takes: str = ""
+    has_sheets: bool = False
     has_types: bool = True
     library: str = "pyarrow"
     warm_up: Callable[[], list[bytes]] = list
@@ -91,7 +103,7 @@ def remove(kind: str) -> None:
     _ADDED[:] = [each for each in _ADDED if each.kind != kind]
 
 
-def readers() -> list[Reader]:
+def all_readers() -> list[Reader]:
     """Return all readers, those that look at more of a file first."""
     return sorted([*_ADDED, *_built_in()], key=lambda reader: reader.rank)
 
@@ -101,28 +113,49 @@ def _built_in() -> tuple[Reader, ...]:
     # once: the box can list no folder
     package = import_module(_PACKAGE)
     modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
-    return tuple(import_module(f"{_PACKAGE}.{name}").READER for name in modules)
+    return tuple(_reader_in(import_module(f"{_PACKAGE}.{name}")) for name in modules)
+
+
+def _reader_in(module: ModuleType) -> Reader:
+    reader = getattr(module, "READER", None)
+    if isinstance(reader, Reader):
+        return reader
+    raise TypeError(
+        f"{module.__name__} must define READER, a Reader: each file of "
+        "fairdash/datasets/reading/readers is one kind of files."
+    )
 
 
 def suffixes() -> tuple[str, ...]:
     """Return the endings of names that are read, without those of packed files."""
-    return tuple(dict.fromkeys(s for reader in readers() for s in reader.suffixes))
+    return tuple(dict.fromkeys(s for reader in all_readers() for s in reader.suffixes))
+
+
+def programs() -> tuple[str, ...]:
+    """Return the names of what is read, the kind that needs no library first."""
+    return tuple(name for reader in reversed(all_readers()) for name in reader.programs)
+
+
+def label_of(kind: str) -> str:
+    """Return what messages call a kind, also one that is not read any more."""
+    labels = {reader.kind: reader.label for reader in all_readers()}
+    return labels.get(kind, kind.capitalize())
 
 
 def reader_of(source: Source) -> Reader:
     """Return the reader of a source by its first bytes; text is CSV."""
     head = source.head()
-    return next(reader for reader in readers() if reader.fits(source, head))
+    return next(reader for reader in all_readers() if reader.fits(source, head))
 
 
 def reader_named(kind: str) -> Reader:
     """Return the reader of a kind; ValueError if there is none any more."""
-    for reader in readers():
+    for reader in all_readers():
         if reader.kind == kind:
             return reader
     raise ValueError(
         f"Files of the kind {kind!r} are not read. Choose one of "
-        f"{[reader.kind for reader in readers()]}."
+        f"{[reader.kind for reader in all_readers()]}."
     )
 
 
@@ -143,7 +176,7 @@ def open_rows(
 
 def small_files() -> Iterator[bytes]:
     """Yield small files of every kind, to be read before a box is locked."""
-    for reader in readers():
+    for reader in all_readers():
         try:
             load(reader.library)
         except ImportError:

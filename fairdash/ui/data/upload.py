@@ -9,10 +9,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash._escaping import plain, visible
+from fairdash._wording import listing
 from fairdash.box import Watch
 from fairdash.datasets import reading, sources
 from fairdash.ui.data.table import OpenTable, open_digest, sample_cards, title_of
-from fairdash.ui.widgets.blocks import TABLE_FILES, problem
+from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store, who
 from fairdash.ui.widgets.uploads import TABLE_MB
 
@@ -20,9 +21,9 @@ from fairdash.ui.widgets.uploads import TABLE_MB
 def choose_table() -> None:
     """Draw the upload and the samples; a choice opens it on the Data page."""
     uploaded = st.file_uploader(
-        "Upload a table, one row a case or with a column of counts: CSV, Excel, "
-        "LibreOffice, Parquet, Arrow, JSON lines, SPSS, Stata or SAS, plain or packed",
-        type=TABLE_FILES,
+        "Upload a table, one row a case or with a column of counts: "
+        f"{listing(reading.programs())}, plain or packed",
+        type=list(reading.upload_suffixes()),
         max_upload_size=TABLE_MB,
         key="upload",
     )

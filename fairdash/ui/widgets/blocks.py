@@ -20,7 +20,6 @@ from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.uploads import FURTHER_TABLE_MB
 
 _MARKING = Lock()
-TABLE_FILES = list(reading.upload_suffixes())
 
 
 def context(*facts: str) -> None:
@@ -263,7 +262,7 @@ def kept_upload(label: str, role: str) -> str | None:
 
     sent = st.file_uploader(
         label,
-        type=TABLE_FILES,
+        type=list(reading.upload_suffixes()),
         max_upload_size=FURTHER_TABLE_MB,
         key=key,
         on_change=sent_or_removed,

@@ -93,6 +93,7 @@ def _small_files() -> list[bytes]:
 READER = Reader(
     kind="arrow",
     label="Arrow",
+    programs=("Arrow",),
     suffixes=(".feather", ".arrow", ".ipc"),
     fits=lambda source, head: head.startswith(MAGIC),
     sniff=lambda source: TableFormat(kind="arrow", sheet=source.member),

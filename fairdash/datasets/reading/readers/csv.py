@@ -23,10 +23,13 @@ def _small_files() -> list[bytes]:
 READER = Reader(
     kind="csv",
     label="CSV",
+    programs=("CSV",),
     suffixes=(".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".test"),
     fits=lambda source, head: True,
     sniff=sniff_text,
     read=_read,
+    finds="delimiter, encoding, decimal comma, thousands marks, comments",
+    takes="`table_format=TableFormat(...)`",
     has_types=False,
     warm_up=_small_files,
     rank=9,  # whatever is nothing else

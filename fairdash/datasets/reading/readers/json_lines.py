@@ -89,6 +89,7 @@ def _read(
 READER = Reader(
     kind="jsonl",
     label="JSON lines",
+    programs=("JSON lines",),
     suffixes=(".jsonl", ".ndjson"),
     fits=_fits,
     sniff=lambda source: TableFormat(kind="jsonl", sheet=source.member),

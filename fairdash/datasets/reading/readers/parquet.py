@@ -27,6 +27,7 @@ def _small_files() -> list[bytes]:
 READER = Reader(
     kind="parquet",
     label="Parquet",
+    programs=("Parquet",),
     suffixes=(".parquet",),
     fits=lambda source, head: head.startswith(b"PAR1"),
     sniff=lambda source: TableFormat(kind="parquet", sheet=source.member),

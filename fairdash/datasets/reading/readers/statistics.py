@@ -117,10 +117,12 @@ def _small_files() -> list[bytes]:
 READER = Reader(
     kind="statistics",
     label="a file of SPSS, Stata or SAS",
+    programs=("SPSS", "Stata", "SAS"),
     suffixes=(".sav", ".zsav", ".dta", ".sas7bdat"),
     fits=lambda source, head: program_of(head) is not None,
     sniff=lambda source: TableFormat(kind="statistics", sheet=source.member),
     read=_read,
+    finds="labelled values become words, where most have a label",
     library="pyreadstat",
     warm_up=_small_files,
 )
