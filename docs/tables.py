@@ -16,6 +16,7 @@ from fairdash._wording import listing, markdown_table
 from fairdash.audits.tables import judgement
 from fairdash.datasets import PUBLIC, reading
 from fairdash.methods import CATALOG
+from fairdash.metrics import catalog
 from fairdash.ui import pages
 
 DOCS = Path(__file__).parent
@@ -79,6 +80,20 @@ def public_data() -> Iterator[tuple[str, ...]]:
             )
 
 
+def measures() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of every measure, after those of the head."""
+    yield "measure", "in code", "what it is", "needs of a model", "95% interval"
+    for key in catalog.MEASURE_NAMES:
+        measure = catalog.measure_of(key)
+        yield (
+            measure.name,
+            f"`{key}`",
+            measure.symbol.replace("|", "\\|"),
+            TAKES[str(measure.takes)],
+            measure.interval,
+        )
+
+
 def league() -> Iterator[tuple[str, ...]]:
     """Yield the cells of every method of the league table, after those of the head."""
     with (DOCS.parent / "sample_data" / "league.csv").open() as file:
@@ -100,11 +115,17 @@ def _short(number: str) -> str:
     return f"{float(number):.3f}".replace("0.", ".", 1)
 
 
+TAKES = {
+    "decision": "decisions",
+    "probability": "probabilities",
+    "rank": "scores, of which only the order counts",
+    "number": "predicted numbers",
+}
 TABLES = {
     "../README.md": (screens,),
     "methods.md": (methods,),
     "data.md": (files, public_data),
-    "audit.md": (judgement.judgement_rows, judgement.exit_rows),
+    "audit.md": (measures, judgement.judgement_rows, judgement.exit_rows),
     "results/league.md": (league,),
 }
 FOUND = DOCS.parent / "benchmarks" / "results"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_hand import local_measure, newcombe_interval
-from peers import OTHERS, table
+from peers import elsewhere, table
 
 import fairdash
 from fairdash.metrics import MEASURES, LocalMeasure, catalog, gap_ends, measure_by_group
@@ -36,7 +36,7 @@ def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
     pred = (frame["p"] > 0.5).astype(int)
     for measure in MEASURES:
         theirs = fairlearn.MetricFrame(
-            metrics=OTHERS[measure],
+            metrics=elsewhere(measure),
             y_true=frame["y"],
             y_pred=frame["p"] if measure in catalog.SCORE_MEASURES else pred,
             sensitive_features=frame["group"],

@@ -2,6 +2,7 @@
 
 import fairlearn.metrics as fairlearn
 import numpy as np
+import pytest
 from sklearn.metrics import (
     accuracy_score,
     brier_score_loss,
@@ -14,7 +15,7 @@ def _precision(y, d, sample_weight=None):
     return precision_score(y, d, sample_weight=sample_weight, zero_division=np.nan)
 
 
-OTHERS = {
+_ELSEWHERE = {
     "selection_rate": fairlearn.selection_rate,
     "true_positive_rate": fairlearn.true_positive_rate,
     "false_positive_rate": fairlearn.false_positive_rate,
@@ -27,6 +28,16 @@ OTHERS = {
         p - y, weights=sample_weight
     ),
 }
+
+
+def elsewhere(measure):
+    """Return how another library, or a line of NumPy, computes a measure."""
+    if measure not in _ELSEWHERE:
+        pytest.fail(
+            f"Say in _ELSEWHERE of tests/helpers/peers.py how another library, or a "
+            f"line of NumPy, computes {measure!r}."
+        )
+    return _ELSEWHERE[measure]
 
 
 def table(n=600, groups=3, seed=0, ties=False):

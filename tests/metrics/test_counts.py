@@ -12,6 +12,7 @@ from fairdash.metrics import (
     Drawn,
     LocalMeasure,
     calibration_curve,
+    catalog,
     compare,
     gap_change,
     measure_by_group,
@@ -41,7 +42,7 @@ def cells():
 
 
 def predicted(table, measure):
-    return table["p" if measure in ("calibration", "brier", "auc") else "pred"]
+    return table["p" if measure in catalog.SCORE_MEASURES else "pred"]
 
 
 def drawn(table, *, shared):

@@ -7,7 +7,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from peers import OTHERS
+from peers import elsewhere
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -65,7 +65,7 @@ def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighte
     rates = [measure for measure in MEASURES if measure not in catalog.SCORE_MEASURES]
     for measures, given in ((rates, pred), (catalog.SCORE_MEASURES, scores)):
         theirs = fairlearn.MetricFrame(
-            metrics={measure: OTHERS[measure] for measure in measures},
+            metrics={measure: elsewhere(measure) for measure in measures},
             y_true=y,
             y_pred=given,
             sensitive_features=group,

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from peers import OTHERS, table
+from peers import elsewhere, table
 from sklearn.isotonic import IsotonicRegression
 
 from fairdash import metrics
@@ -18,7 +18,7 @@ def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighte
     given = p if measure in metrics.catalog.SCORE_MEASURES else (p > 0.5).astype(int)
     extra = {"sample_params": {"sample_weight": weight}} if weighted else {}
     frame = fairlearn.MetricFrame(
-        metrics=OTHERS[measure],
+        metrics=elsewhere(measure),
         y_true=y,
         y_pred=given,
         sensitive_features=group,

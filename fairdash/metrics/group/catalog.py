@@ -8,15 +8,27 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from string import Formatter
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._validation import check_one_of
+
 Array = NDArray[np.float64]
 Rows = Callable[[Array, Array], NDArray[np.bool_]]
 Takes = Literal["decision", "probability", "rank", "number"]
-COST = "error_cost"
+COST, AREA = "error_cost", "auc"
+#: What `fairdash.metrics.clause` fills in the clause of a measure.
+CLAUSE_WORDS = frozenset(
+    [
+        "group", "other", "decided", "missed", "outcome", "points", "decimals",
+        "often", "frequent", "higher", "more",
+    ]
+)  # fmt: skip
+_OUTCOMES = ("classes", "number", "ranking")
+_BETTER = ("high", "low", "favourable", "unfavourable")
 _DECIDED = "{group} is {decided} {points} {often} than {other}"
 _BY_OUTCOME = "intervals of means, by outcome"
 
@@ -30,7 +42,7 @@ class Measure:
     key, name, symbol : str
         In code, on the screen, and as the paper has it.
     clause : str
-        Who differs from whom: see `fairdash.metrics.clause`, which fills it.
+        Who differs from whom, with words of `CLAUSE_WORDS` in braces.
     about, counted : functions of (y, decisions), for a rate
         Which rows it is about, and which of these it counts.
     values : function of (y, scores), for a mean
@@ -52,6 +64,12 @@ class Measure:
         which only the order counts, or predicted numbers. Scores that are no
         probabilities become such for it, and a note says how. Unless given, it follows
         from ``outcome``; ``of_scores`` is another word for a probability.
+
+    Raises
+    ------
+    ValueError
+        For a key that is no name, a clause with a word that nothing fills, and a
+        measure that says neither which rows it counts nor what each row has.
     """
 
     key: str
@@ -81,6 +99,28 @@ class Measure:
         of_scores = self.outcome == "classes" and takes in ("probability", "rank")
         object.__setattr__(self, "takes", takes)
         object.__setattr__(self, "of_scores", of_scores)
+        self._check()
+
+    def _check(self) -> None:
+        if not self.key.isidentifier():
+            raise ValueError(
+                f"`key` must be a name such as 'true_negative_rate', got {self.key!r}."
+            )
+        check_one_of("outcome", self.outcome, _OUTCOMES)
+        check_one_of("better", self.better, _BETTER)
+        fields = Formatter().parse(self.among + self.clause)
+        words = {word for _, word, _, _ in fields if word is not None}
+        if not words <= CLAUSE_WORDS:
+            raise ValueError(
+                f"The clause of {self.key!r} names {sorted(words - CLAUSE_WORDS)}, "
+                f"which nothing fills. It may name {sorted(CLAUSE_WORDS)}."
+            )
+        is_rate = self.about is not None and self.counted is not None
+        if not is_rate and self.values is None and self.key not in (COST, AREA):
+            raise ValueError(
+                f"{self.key!r} must have `about` and `counted`, for a rate, or "
+                "`values`, for a mean."
+            )
 
     @property
     def names_group_first(self) -> bool:
@@ -94,7 +134,10 @@ _CATALOG: dict[str, Measure] = {}
 def add(measure: Measure) -> Measure:
     """Add a measure to the catalog; raise ValueError for a key that is taken."""
     if measure.key in _CATALOG:
-        raise ValueError(f"There is a measure {measure.key!r} already.")
+        raise ValueError(
+            f"There is a measure {measure.key!r} already, "
+            f"{_CATALOG[measure.key].name}. Give another `key`."
+        )
     _CATALOG[measure.key] = measure
     return measure
 
@@ -238,7 +281,7 @@ _MEASURES = (
         in_points=False, interval=_BY_OUTCOME,
     ),
     Measure(
-        "auc", "AUC", "P(score | y = 1 above score | y = 0)",
+        AREA, "AUC", "P(score | y = 1 above score | y = 0)",
         "the AUC is {decimals} {higher} for {group} than for {other}",
         takes="rank", in_points=False,
         interval="DeLong intervals on the logit scale",

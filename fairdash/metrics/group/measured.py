@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.catalog import (
+    AREA,
     COST,
     MEASURES,
     NUMBER_MEASURES,
@@ -169,7 +170,7 @@ class Measured(NamedTuple):
             if estimates.kind == "mean" and limits[0] < limits[1]:
                 of_means = rows._skewness(estimates.value, cell)
                 estimates = replace(estimates, skewness=of_means)
-        elif self.measure == "auc":
+        elif self.measure == AREA:
             estimates, own = rows._areas(cell, n_cells)
         elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
             estimates, own = rows._rates(cell, n_cells)
