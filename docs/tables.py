@@ -17,6 +17,7 @@ from fairdash.audits.tables import judgement
 from fairdash.datasets import PUBLIC, reading
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
+from fairdash.postprocessing import corrections
 from fairdash.ui import pages
 
 DOCS = Path(__file__).parent
@@ -94,6 +95,20 @@ def measures() -> Iterator[tuple[str, ...]]:
         )
 
 
+def post_processing() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of every post-processing method, after those of the head."""
+    yield "method", "class", "what it does", "needs the outcome", "set by", "source"
+    for key, correction in corrections().items():
+        yield (
+            f"**{correction.label}** `{key}`",
+            f"`{correction.estimator.__name__}`",
+            correction.summary,
+            correction.outcome,
+            ", ".join(f"`{dial.name}`" for dial in correction.dials),
+            correction.source,
+        )
+
+
 def league() -> Iterator[tuple[str, ...]]:
     """Yield the cells of every method of the league table, after those of the head."""
     with (DOCS.parent / "sample_data" / "league.csv").open() as file:
@@ -126,6 +141,7 @@ TABLES = {
     "methods.md": (methods,),
     "data.md": (files, public_data),
     "audit.md": (measures, judgement.judgement_rows, judgement.exit_rows),
+    "post_processing.md": (post_processing,),
     "results/league.md": (league,),
 }
 FOUND = DOCS.parent / "benchmarks" / "results"

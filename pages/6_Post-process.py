@@ -5,16 +5,20 @@ import streamlit as st
 from fairdash import audits, ui
 from fairdash.ui import pages, postprocess, train
 
-HOW_RAMP = """
-Bars are the scores of a group; the **solid** part is decided 1. The line is the
-probability of deciding 1: 0 before the ramp, 1 after it, in between at random: the
-grey zone. Each group has its own start, so that all get the **target rate**. **Ramp
+HOW = """
+A method learns a rule for each group: the chance of deciding 1 at each score.
+
+**Ramp**: bars are the scores of a group; the **solid** part is decided 1. The line is
+the chance of deciding 1: 0 before the ramp, 1 after it, in between at random: the grey
+zone. Each group has its own start, so that all get the **target rate**. **Ramp
 width (γ)**: how gradual. A narrow ramp is nearly a threshold; a wide one leaves more
 people to chance and costs accuracy, as the words beside the sliders say. **Tolerance
 (ε)**: the gap of rates that is allowed.
 
-Before the ramp the model decides by the rule that you choose. A rule other than 0.5
-makes *As before* the target rate, so that both accept the same share.
+{others}
+
+Before the correction the model decides by the rule that you choose. For the ramp a rule
+other than 0.5 makes *As before* the target rate, so that both accept the same share.
 
 Thresholds are learned on the rows drawn. The verdict, the cards and the evidence are of
 test rows, which took no part.
@@ -44,32 +48,38 @@ def post_process():
     page = ui.result_page("post")
     with page.controls:
         choice = postprocess.pick_post(sources)
+    with page.figure:
+        choice = postprocess.pick_dials(choice)
     try:
         data = ui.scores.scored(view.data, choice.source)
-        ramp = postprocess.fit_ramp(data, choice)
+        corrected = postprocess.correct(data, choice)
     except ValueError as error:
         ui.problem("These groups cannot be corrected", error)
         return
     scale = ui.scores.what_margins_are(choice.source, view.data)
-    answer = postprocess.post_answer(ramp, choice, dataset, scale)
+    answer = postprocess.post_answer(corrected, choice, dataset, scale)
     page.show(answer)
     with page.figure:
         model = next(m for m in [*models, *own] if m.id == choice.source.model)
         ui.advise_rule(model, view.data)
-        postprocess.live_ramp(ramp, choice, view.data)
+        if choice.method == postprocess.RAMP:
+            postprocess.live_ramp(corrected, choice, view.data)
 
     def others():
-        postprocess.trade_off(ramp, choice, view.data)
+        postprocess.trade_off(corrected, choice, view.data)
 
     def inside():
-        postprocess.inside_subgroups(ramp, view.data, subgroups)
+        postprocess.inside_subgroups(corrected, view.data, subgroups)
+
+    def how():
+        st.markdown(HOW.format(others=postprocess.other_methods()))
 
     page.evidence(
         ui.Evidence("trade", "Other methods", others),
-        ui.Evidence("measure", "By group", lambda: postprocess.by_group(ramp)),
+        ui.Evidence("measure", "By group", lambda: postprocess.by_group(corrected)),
         ui.Evidence("inside", "Inside subgroups", inside),
-        ui.Evidence("apply", "Download", lambda: postprocess.post_downloads(ramp)),
-        ui.Evidence("how", "How this is computed", lambda: st.markdown(HOW_RAMP)),
+        ui.Evidence("apply", "Download", lambda: postprocess.post_downloads(corrected)),
+        ui.Evidence("how", "How this is computed", how),
     )
 
 

@@ -148,7 +148,7 @@ def remedy_brief(
 
 def correction_verdict(
     report: Report,
-    label: str = "The ramp",
+    label: str = "",
     *,
     feature: str = "",
     favourable: bool = True,
@@ -158,7 +158,9 @@ def correction_verdict(
     Changes are paired: both the decisions before and after are of the same rows, and a
     change is said only if its 95 % interval excludes 0. A gap that points the other way
     than before is said to be against the group of ``feature`` that is worse off.
+    ``label`` is the subject, by default that of the method.
     """
+    label = label or report.subject
     rates = report.changed["rate"]
     if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
         return Deciding(alike=True, accepted=round(rates.mean())).brief(label)

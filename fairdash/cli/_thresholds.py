@@ -10,7 +10,9 @@ from fairdash._validation import CROSS, check_one_of, value_labels
 from fairdash.audits import correction_verdict
 from fairdash.cli._options import File, Groups, echo, echo_table, refusing
 from fairdash.datasets import read_table
-from fairdash.postprocessing import GAMMA, RampThreshold, ScoreType, SplitScores
+from fairdash.postprocessing import GAMMA, ScoreType, SplitScores, corrections
+
+RAMP = "ramp"
 
 
 def learn_thresholds(
@@ -22,15 +24,28 @@ def learn_thresholds(
         str | None,
         typer.Option(help="Column and value of the positive outcome: repaid=yes."),
     ] = None,
-    gamma: Annotated[float, typer.Option(help="Width of the ramp.")] = GAMMA.default,
+    method: Annotated[
+        str, typer.Option(help=f"One of {', '.join(corrections())}.")
+    ] = RAMP,
+    gamma: Annotated[
+        float | None, typer.Option(help=f"Width of the ramp. Default: {GAMMA.default}.")
+    ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
-            help="Target rate: accuracy, balanced or a number. Default: accuracy, or "
-            "without an outcome balanced."
+            help="Target rate of the ramp: accuracy, balanced or a number. Default: "
+            "accuracy, or without an outcome balanced."
         ),
     ] = None,
-    tolerance: Annotated[float, typer.Option(help="Largest gap allowed.")] = 0.0,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Largest gap allowed. Default: 0.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Parameter of the method: constraints=equalized_odds."
+        ),
+    ] = None,
     score_type: Annotated[
         ScoreType | None, typer.Option(help="Default: by the values of the column.")
     ] = None,
@@ -55,19 +70,36 @@ def learn_thresholds(
             score_type=score_type,
         )
         rows = split.calibration
-        usual = "balanced" if rows.y is None else "accuracy"
-        ramp = RampThreshold(
-            gamma,
-            usual if rate is None else _number_or_name(rate),
-            tolerance,
-            score_type=rows.score_type,
-        ).fit_rows(rows)
-        report = ramp.report(split.test)
-    out.write_text(ramp.thresholds().to_json())
+        check_one_of("--method", method, corrections())
+        params = corrections()[method].read(_settings(setting, gamma, tolerance))
+        if method == RAMP:
+            usual = "balanced" if rows.y is None else "accuracy"
+            params["target_rate"] = usual if rate is None else _number_or_name(rate)
+        elif rate is not None:
+            raise ValueError(f"`--rate` is of the ramp; do not give it to {method}.")
+        fitted = corrections()[method].make(rows.score_type, **params).fit_rows(rows)
+        report = fitted.report(split.test)
+    out.write_text(fitted.thresholds().to_json())
     verdict = correction_verdict(report, feature=CROSS.join(group))
     echo(f"{verdict} {report.details()}")
     echo_table(report.changed)
-    echo(f"{out}: {ramp}")
+    echo(f"{out}: {fitted}")
+
+
+def _settings(
+    named: list[str] | None, gamma: float | None, tolerance: float | None
+) -> dict[str, str]:
+    """Return the parameters that the options give, as texts."""
+    of_options = {"gamma": gamma, "tolerance": tolerance}
+    texts = {
+        name: repr(value) for name, value in of_options.items() if value is not None
+    }
+    for text in named or ():
+        name, mark, value = text.partition("=")
+        if not mark:
+            raise ValueError(f"`--set` must be NAME=VALUE, got {text!r}.")
+        texts[name] = value
+    return texts
 
 
 def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | None]:

@@ -28,6 +28,7 @@ __all__ = [
     "plot_planted",
     "plot_ranks",
     "plot_ratio_against_di",
+    "plot_rules",
     "plot_training",
     "plot_weight_spread",
     "plot_worst_case",
@@ -49,6 +50,7 @@ from fairdash.plots._models import plot_comparison
 from fairdash.plots._noisy_groups import plot_worst_case
 from fairdash.plots._outcome import plot_base_rates, plot_calibration, plot_planted
 from fairdash.plots._ranks import plot_ranks
+from fairdash.plots._rules import plot_rules
 from fairdash.plots._training import plot_training
 from fairdash.plots._weight_spread import plot_weight_spread
 from fairdash.plots._weights import plot_ratio_against_di

@@ -12,7 +12,10 @@ from fairdash._lazy import lazy
 __all__ = [
     "GAMMA",
     "Baselines",
+    "Correction",
+    "Dial",
     "HardtThreshold",
+    "PostProcessor",
     "RampPreview",
     "RampThreshold",
     "RejectOption",
@@ -23,6 +26,7 @@ __all__ = [
     "Thresholds",
     "apply_thresholds",
     "as_margins",
+    "corrections",
     "covariance_threshold",
     "cross",
     "fill_missing",
@@ -32,11 +36,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.postprocessing.base import Report
-    from fairdash.postprocessing.baselines import (
+    from fairdash.postprocessing.base import PostProcessor, Report
+    from fairdash.postprocessing.baselines import HardtThreshold, RejectOption
+    from fairdash.postprocessing.catalog import Correction, Dial, corrections
+    from fairdash.postprocessing.comparison import (
         Baselines,
-        HardtThreshold,
-        RejectOption,
         fit_baselines,
         trade_off_table,
     )

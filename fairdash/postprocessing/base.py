@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -39,13 +39,15 @@ class Report(NamedTuple):
     ``h``, (n,), is the probability of a positive decision; ``outcome`` is the table of
     `expected_outcome` against no correction. ``changed`` says by group how many
     decisions change on average: group, n, rate_before, rate, up (0 to 1), down (1 to
-    0), changed (both), of rows with weights in their sums.
+    0), changed (both), of rows with weights in their sums. ``subject`` is the
+    method in sentences.
     """
 
     rows: ScoredRows
     h: Array
     outcome: pd.DataFrame
     changed: pd.DataFrame
+    subject: str = "The correction"
 
     @property
     def accepted(self) -> tuple[float, float]:
@@ -151,15 +153,15 @@ class Report(NamedTuple):
         return Change(*map(float, accuracy)), Change(*map(float, gap))
 
     def details(self) -> str:
-        """Say what decisions of the ramp change, each with its paired interval."""
+        """Say what the decisions change, each with its paired interval."""
         accuracy, gap = self.changes()
         moved = [moved_words(gap, "narrows", "widens", "the gap between groups")]
         if self.rows.y is not None:
             moved.append(moved_words(accuracy, "loses", "gains", "accuracy"))
         share = percent(self.changed["changed"].sum() / self.changed["n"].sum())
         return (
-            f"The ramp {'. It '.join(moved)}. It changes {share} of the decisions. "
-            "All changes are against no correction."
+            f"{self.subject} {'. It '.join(moved)}. It changes {share} of the "
+            "decisions. All changes are against no correction."
         )
 
 
@@ -194,6 +196,9 @@ class PostProcessor(BaseEstimator, ABC):
     __metadata_request__predict = _GROUPS
     __metadata_request__predict_proba = _GROUPS
     __metadata_request__score = _GROUPS_AND_WEIGHTS
+
+    #: The subject of sentences about it.
+    subject: ClassVar[str] = "The correction"
 
     score_type: ScoreType
     groups_: tuple[Any, ...]
@@ -269,7 +274,8 @@ class PostProcessor(BaseEstimator, ABC):
     def report(self, rows: ScoredRows) -> Report:
         """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
-        return Report(rows, h, expected_outcome(rows, h), changed_decisions(rows, h))
+        outcome, changed = expected_outcome(rows, h), changed_decisions(rows, h)
+        return Report(rows, h, outcome, changed, self.subject)
 
     def decisions(
         self, rows: ScoredRows, random_state: int | np.random.Generator = 0

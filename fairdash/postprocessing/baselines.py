@@ -1,28 +1,22 @@
 """The methods that the ramp is compared with: Hardt and reject option."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression, linprog
 
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
-from fairdash.postprocessing.base import PostProcessor, Report
+from fairdash.postprocessing.base import PostProcessor
 from fairdash.postprocessing.inputs import Array, ScoreType
 from fairdash.postprocessing.kernels import SortedScores
-from fairdash.postprocessing.outcome import expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
 from fairdash.postprocessing.target_rate import ByOutcome
 
-BEFORE = "No correction"
-PARITY = "Hardt, demographic parity"
-ODDS = "Hardt, equalized odds"
 OPPORTUNITY = "true_positive_rate_parity"
-Baselines = Mapping[str, PostProcessor]
 GRID = np.arange(1, 101) / 100  # critical regions of reject option
 ROUNDING = 1e-9  # of a linear program
 
@@ -112,6 +106,8 @@ class HardtThreshold(PostProcessor):
     M. Hardt, E. Price, N. Srebro (2016), Equality of opportunity in supervised
     learning. NeurIPS.
     """
+
+    subject: ClassVar[str] = "Hardt"
 
     constraints: str = "demographic_parity"
     score_type: ScoreType = "margin"
@@ -215,6 +211,8 @@ class RejectOption(PostProcessor):
     classification. ICDM.
     """
 
+    subject: ClassVar[str] = "Reject option"
+
     width: float | None = None
     score_type: ScoreType = "margin"
 
@@ -247,54 +245,3 @@ class RejectOption(PostProcessor):
 def _above(width: ArrayLike) -> np.ndarray:
     # A rule accepts from its threshold on: rows at +width are still doubtful.
     return np.nextafter(width, np.inf)
-
-
-def fit_baselines(rows: ScoredRows) -> Baselines:
-    """Fit the methods that the ramp is compared with, by their labels.
-
-    One that cannot be fitted, since a group lacks an outcome or outcomes are not known,
-    is missing.
-    """
-    kind = rows.score_type
-    candidates: Baselines = {
-        PARITY: HardtThreshold(score_type=kind),
-        ODDS: HardtThreshold("equalized_odds", kind),
-        "Reject option": RejectOption(score_type=kind),
-    }
-    fitted = {}
-    for label, method in candidates.items():
-        try:
-            fitted[label] = method.fit_rows(rows)
-        except ValueError:
-            continue
-    return fitted
-
-
-def trade_off_table(report: Report, baselines: Baselines) -> pd.DataFrame:
-    """Return accuracy and DI of a ramp, of no correction, and of other methods.
-
-    All are of the rows of ``report``, which is that of the ramp.
-
-    Returns
-    -------
-    DataFrame with columns method, selection_rate, and accuracy and
-    demographic_parity_difference, each also with ``_low`` and ``_high``
-    """
-    rows = report.rows
-    before = expected_outcome(rows, rows.before.astype(np.float64))
-    outcomes = {
-        "Ramp, this setting": (report.outcome, report.accepted[1]),
-        BEFORE: (before, report.accepted[0]),
-    }
-    for label, method in baselines.items():
-        baseline = method.report(rows)
-        outcomes[label] = baseline.outcome, baseline.accepted[1]
-    lines = []
-    for label, (outcome, rate) in outcomes.items():
-        line: dict[str, Any] = {"method": label, "selection_rate": rate}
-        for cell in outcome.to_dict("records"):
-            name = cell["metric"]
-            line[name] = cell["value"]
-            line |= {f"{name}_{end}": cell[end] for end in ("low", "high")}
-        lines.append(line)
-    return pd.DataFrame(lines)

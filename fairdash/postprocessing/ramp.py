@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -78,6 +78,8 @@ class RampThreshold(PostProcessor):
     >>> {name: round(rate, 10) for name, rate in ramp.expected_rates_.items()}
     {'a': 0.5, 'b': 0.5}
     """
+
+    subject: ClassVar[str] = "The ramp"
 
     gamma: float = GAMMA.default
     target_rate: str | float = "accuracy"

@@ -126,6 +126,27 @@ class Thresholds:
             h[rows] = rule(margins[rows])
         return h
 
+    def curves(self) -> pd.DataFrame:
+        """Return the rules as lines from score -1 to 1.
+
+        Returns
+        -------
+        DataFrame of group, score, probability
+        """
+        parts = []
+        for name, rule in self.rules.items():
+            ends = rule(np.array([-1.0, 1.0]))
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "group": name,
+                        "score": [-1.0, *np.clip(rule.score, -1, 1), 1.0],
+                        "probability": [ends[0], *rule.probability, ends[1]],
+                    }
+                )
+            )
+        return pd.concat(parts, ignore_index=True)
+
     def predict(
         self,
         scores: ArrayLike,

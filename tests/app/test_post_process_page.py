@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from reading import figures, labels, numbers, widget, words
+from toy_correction import TOY
 from toys import ROLES, people
 
 from fairdash import ui
 from fairdash._wording import gap_size
 from fairdash.datasets import Subgroups, split
-from fairdash.postprocessing import RampThreshold
+from fairdash.postprocessing import HardtThreshold, RampThreshold, catalog
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -170,3 +171,44 @@ def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id):
     assert not page.exception
     assert "These groups cannot be corrected" in words(page)
     assert "fewer than two rows" in words(page)
+
+
+def test_another_method_is_chosen_with_its_parameters(visit, run_id):
+    page = visit("Post-process", run=run_id)
+    widget(page, "selectbox", "Method").select("hardt").run()
+    assert not page.exception
+    widget(page, "selectbox", "Equal between groups").select("equalized_odds").run()
+    assert not page.exception
+    assert page.query_params["correction"] in ("hardt", ["hardt"])
+    margins, dataset = stored(run_id)
+    rows, groups = split(dataset, 0), dataset.sensitive_features
+    hardt = HardtThreshold("equalized_odds").fit(
+        margins[rows.validation],
+        dataset.y[rows.validation],
+        sensitive_features=groups[rows.validation],
+    )
+    h = hardt.predict_proba(margins[rows.test], sensitive_features=groups[rows.test])
+    accuracy = np.where(dataset.y[rows.test] == 1, h, 1 - h).mean()
+    assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
+    assert page.header[0].value.startswith("Hardt ")
+    assert figures(page) == 1
+    again = visit("Post-process", **page.query_params, opened="trade")
+    assert numbers(again) == numbers(page)
+    methods = again.dataframe[0].value["Method"].tolist()
+    assert methods[0] == "Hardt, this setting"
+    assert "Ramp, most accurate" in methods
+    usual = visit("Post-process", run=run_id, correction="gone", dials="hardt x=9")
+    assert widget(usual, "selectbox", "Method").value == "ramp"
+
+
+def test_a_method_of_one_entry_is_on_the_page(visit, run_id, monkeypatch):
+    monkeypatch.setattr(catalog, "_CATALOG", dict(catalog._CATALOG))
+    catalog.add(TOY)
+    page = visit("Post-process", run=run_id, correction=TOY.key, opened="apply")
+    assert not page.exception
+    assert page.header[0].value.startswith("The same threshold ")
+    widget(page, "number_input", "Threshold").set_value(0.25).run()
+    assert not page.exception
+    (script,) = [code.value for code in page.code if "import" in code.value]
+    assert "from toy_correction import SameThreshold" in script
+    assert "    cut=0.25," in script

@@ -6,7 +6,12 @@ import pytest
 from typer.testing import CliRunner
 
 from fairdash.cli import app
-from fairdash.postprocessing import RampThreshold, SplitScores, Thresholds
+from fairdash.postprocessing import (
+    HardtThreshold,
+    RampThreshold,
+    SplitScores,
+    Thresholds,
+)
 
 N = 1500
 
@@ -104,3 +109,39 @@ def test_a_bad_call_ends_in_one_line(given, message, file, tmp_path):
     assert done.exit_code == 2
     assert message in done.stderr.replace("\n", " ")
     assert not list(tmp_path.glob("t.*"))
+
+
+def test_a_method_is_chosen_by_its_name_and_its_parameters(file, table, tmp_path):
+    out = tmp_path / "hardt.json"
+    given = ["--score", "p_repaid", "--outcome", "repaid=yes", "--group", "sex"]
+    method = ["--method", "hardt", "--set", "constraints=equalized_odds"]
+    done = call("thresholds", file, *given, *method, "--out", out)
+    assert done.exit_code == 0, done.output
+    split = SplitScores.of(
+        2 * table["p_repaid"].to_numpy() - 1,
+        table["sex"].to_numpy(),
+        y=(table["repaid"] == "yes").to_numpy(np.int8),
+        score_type="probability",
+    )
+    hardt = HardtThreshold("equalized_odds", "probability").fit_rows(split.calibration)
+    assert Thresholds.from_json(out.read_text()) == hardt.thresholds()
+    assert "Hardt " in done.stdout
+    assert "The ramp" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--method", "magic"], "`--method` must be one of"),
+        (["--method", "hardt", "--gamma", 0.2], "Hardt has no parameter `gamma`"),
+        (["--method", "hardt", "--rate", 0.2], "`--rate` is of the ramp"),
+        (["--set", "gamma"], "`--set` must be NAME=VALUE"),
+    ],
+)
+def test_an_option_that_does_not_fit_the_method_is_refused(
+    file, tmp_path, options, message
+):
+    given = ["--score", "late", "--group", "sex", "--out", tmp_path / "t.json"]
+    done = call("thresholds", file, *given, *options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())

@@ -11,7 +11,9 @@ from fairdash.postprocessing import (
     fit_baselines,
     trade_off_table,
 )
-from fairdash.postprocessing.baselines import BEFORE, PARITY
+from fairdash.postprocessing.comparison import BEFORE
+
+PARITY = "Hardt, demographic parity"
 
 N = 3000
 

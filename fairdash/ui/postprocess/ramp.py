@@ -4,18 +4,23 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
 
 import streamlit as st
 
 from fairdash import postprocessing
 from fairdash._escaping import visible
-from fairdash._validation import CROSS
-from fairdash._wording import group_label, plural
-from fairdash.audits import DecisionRule
 from fairdash.plots import theme
-from fairdash.ui.selection import Fields, SharedFields, bound, choose
-from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
+from fairdash.ui.postprocess.correction import (
+    RAMP,
+    Choice,
+    Corrected,
+    fit,
+    pick_method,
+    pick_scores,
+    rule_beside,
+)
+from fairdash.ui.selection import Fields, bound, choose
+from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
 from fairdash.ui.widgets.state import live_component
 
@@ -48,20 +53,11 @@ class RampFields(Fields):
     tolerance: float | None = None
 
 
-class Choice(NamedTuple):
-    """What the controls say: scores and target rate."""
-
-    source: Source
-    target: str
-
-
 @dataclass(frozen=True, eq=False)
-class Ramp:
+class Ramp(Corrected):
     """A ramp, fitted without test rows, and what it does on these."""
 
-    data: Scored
     fitted: postprocessing.RampThreshold
-    report: postprocessing.Report
 
     @property
     def setting(self) -> dict[str, float]:
@@ -72,22 +68,6 @@ class Ramp:
             "rate": fitted.target_rate_,
             "tolerance": fitted.tolerance,
         }
-
-    def facts(self, source: Source, name: str) -> tuple[str, ...]:
-        """Return the context line: table, scores, rows; ``name`` is of the data set."""
-        split, rule = self.data.split, DecisionRule.of(source.rule)
-        learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
-        test = plural(len(split.test_rows), "test row")
-        return name, source.label, f"before: {rule.words()}", learned, test
-
-    @property
-    def feature(self) -> str:
-        """The columns of the groups."""
-        return CROSS.join(self.data.columns)
-
-    def label(self, group: str) -> str:
-        """Return a group after its columns: "sex: Female", "sex × race: Female × b"."""
-        return group_label(self.feature, group)
 
 
 def fit_ramp(data: Scored, choice: Choice) -> Ramp:
@@ -128,26 +108,17 @@ def previews(dataset_id: str, source: Source) -> list[postprocessing.RampPreview
     return postprocessing.RampPreview.of_rows(rows)
 
 
-@st.cache_resource(max_entries=8, show_spinner="Fitting other methods…")
-def baselines(dataset_id: str, source: Source) -> postprocessing.Baselines:
-    """Return the methods that the ramp is compared with, fitted on the same rows."""
-    return postprocessing.fit_baselines(scored(dataset_id, source).split.calibration)
-
-
 def pick_post(sources: Sequence[Source]) -> Choice:
-    """Draw the choice of scores, target rate and decision rule."""
-    by_id = {source.id: source for source in sources}
-    chosen = st.selectbox(
-        "Scores of",
-        list(by_id),
-        format_func=lambda name: visible(by_id[name].label),
-        width=200,
-        **bound("scores", _first(sources).id, among=by_id),
-    )
-    target = _pick_target()
-    with st.container(width="content"):
-        pick_rule()
-    return Choice(by_id[chosen]._replace(rule=chosen_rule().text), target)
+    """Draw the choice of scores, method, target rate of the ramp and decision rule."""
+    source = pick_scores(sources)
+    method = pick_method()
+    target = _pick_target() if method == RAMP else ""
+    return Choice(source._replace(rule=rule_beside()), target, method)
+
+
+def correct(data: Scored, choice: Choice) -> Corrected:
+    """Fit the method that was chosen and report on test rows."""
+    return fit_ramp(data, choice) if choice.method == RAMP else fit(data, choice)
 
 
 def live_ramp(
@@ -198,13 +169,6 @@ def ramp_here(source: Source) -> Choice:
     usual = "accuracy" if chosen_rule().usual else BEFORE
     named = target if target in _TARGETS and target != HAND else usual
     return Choice(source._replace(rule=chosen_rule().text), str(named))
-
-
-def _first(sources: Sequence[Source]) -> Source:
-    chosen = SharedFields.here()
-    led = [s for s in sources if s.model and s.model == chosen.model]
-    of_seed = [source for source in led if source.seed == chosen.seed]
-    return (of_seed or led or sources)[0]
 
 
 def _pick_target() -> str:

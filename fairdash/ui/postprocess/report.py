@@ -1,15 +1,16 @@
-"""What the ramp does: cards, tables, and thresholds to take away."""
+"""What a correction does: cards, tables, and thresholds to take away."""
 
 import streamlit as st
 
+from fairdash import postprocessing
 from fairdash._escaping import as_argument, plain
 from fairdash._metric_names import PARITY
 from fairdash._wording import Kpi, gap_size, headed, interval_note, percent, points
-from fairdash.audits import Answer, correction_verdict
+from fairdash.audits import Answer, Drawing, correction_verdict
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import catalog, direction_words
 from fairdash.postprocessing import trade_off_table
-from fairdash.ui.postprocess.ramp import Choice, Ramp, baselines
+from fairdash.ui.postprocess.correction import RAMP, Choice, Corrected, baselines
 from fairdash.ui.widgets import blocks
 from fairdash.ui.widgets.pick_measure import pick_measure
 from fairdash.ui.widgets.state import store
@@ -20,7 +21,7 @@ All methods learned on the same rows.
 """
 _HOW_LOCAL = """
 Gap between the groups' rates of positive decisions inside subgroups, of test rows. The
-ramp equalises groups over all rows, not inside subgroups.
+rules are learned over all rows of a group, not inside subgroups.
 """
 _OF_DRAWS = (
     "95% intervals with expected counts. They are as wide as for decisions once drawn, "
@@ -33,20 +34,16 @@ _SCORES_ARE = {
 }
 _SCRIPT = """\
 # scores: of a trained model, {kind}; calibration rows took no part in training
-from fairdash.postprocessing import RampThreshold
+from {module} import {name}
 
-ramp = RampThreshold(
-    gamma={gamma!r},
-    target_rate={target_rate!r},
-    tolerance={tolerance!r},
-    center={center!r},
-    score_type={score_type!r},
+method = {name}(
+{arguments}
 )
-ramp.fit(
+method.fit(
     scores[calibration], y[calibration], sensitive_features=groups[calibration]{weight}
 )
-h = ramp.predict_proba(scores[test], sensitive_features=groups[test])
-decision = ramp.predict(
+h = method.predict_proba(scores[test], sensitive_features=groups[test])
+decision = method.predict(
     scores[test], sensitive_features=groups[test], random_state=0
 )
 """
@@ -58,32 +55,40 @@ fairdash model apply fairdash-thresholds.json NEW_FILE.csv \\
 
 
 def post_answer(
-    ramp: Ramp, choice: Choice, dataset: Dataset, details: str = ""
+    corrected: Corrected, choice: Choice, dataset: Dataset, details: str = ""
 ) -> Answer:
-    """Return what the ramp changes."""
+    """Return what the correction changes."""
     favourable = dataset.roles.positive_is != "unfavourable"
     verdict = correction_verdict(
-        ramp.report, feature=ramp.feature, favourable=favourable
+        corrected.report, feature=corrected.feature, favourable=favourable
     )
+    drawing = None
+    if choice.method != RAMP:  # the ramp is drawn by the browser
+        rules = corrected.fitted.thresholds()
+        names = {"groups": tuple(rules.rules), "feature": corrected.feature}
+        drawing = Drawing("plot_rules", rules.curves(), names)
     return Answer(
         verdict,
-        post_kpis(ramp, favourable=favourable),
-        facts=ramp.facts(choice.source, dataset.name),
-        details=f"{ramp.report.details()} {details}".rstrip(),
+        post_kpis(corrected, favourable=favourable),
+        figure=drawing,
+        facts=corrected.facts(choice.source, dataset.name),
+        details=f"{corrected.report.details()} {details}".rstrip(),
     )
 
 
-def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
+def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
     """Return accuracy and gap with paired changes, who is accepted, what changed."""
-    _, after = ramp.report.gaps()
-    n_groups = len(ramp.report.changed)
-    pointing = direction_words(after, ramp.feature, n_groups, favourable=favourable)
-    accuracy, gap = ramp.report.outcome.to_dict("records")
-    accuracy_moved, gap_moved = ramp.report.changes()
+    _, after = corrected.report.gaps()
+    n_groups = len(corrected.report.changed)
+    pointing = direction_words(
+        after, corrected.feature, n_groups, favourable=favourable
+    )
+    accuracy, gap = corrected.report.outcome.to_dict("records")
+    accuracy_moved, gap_moved = corrected.report.changes()
     ends = interval_note(gap["low"], gap["high"], gap_size)
-    changed = ramp.report.changed
+    changed = corrected.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
-    share_before, share = ramp.report.accepted
+    share_before, share = corrected.report.accepted
     return [
         Kpi(
             "Expected accuracy",
@@ -92,7 +97,7 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
             delta=points(accuracy_moved.value),
             good=accuracy_moved.good(rise=True),
             help="Share of right decisions on test rows when they are drawn with the "
-            "probabilities of the ramp. Change: against no correction, paired.",
+            "probabilities of its rules. Change: against no correction, paired.",
         ),
         Kpi(
             "Gap, test rows",
@@ -101,8 +106,8 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
             delta=points(gap_moved.value),
             good=gap_moved.good(rise=False),
             help="Demographic parity difference: largest minus smallest expected rate "
-            "of the groups. At tolerance 0 it is 0 on the rows that thresholds are "
-            "learned on; on test rows chance remains.",
+            "of the groups. Where thresholds make it 0 on the rows they are learned "
+            "on, chance remains on test rows.",
         ),
         Kpi(
             "Decided 1",
@@ -121,45 +126,49 @@ def post_kpis(ramp: Ramp, *, favourable: bool = True) -> list[Kpi]:
     ]
 
 
-def trade_off(ramp: Ramp, choice: Choice, dataset_id: str) -> None:
-    """Draw accuracy and DI of the ramp and of other methods."""
+def trade_off(corrected: Corrected, choice: Choice, dataset_id: str) -> None:
+    """Draw accuracy and DI of the correction and of other methods."""
     blocks.heading("Other methods", _HOW_TRADE)
-    others = baselines(dataset_id, choice.source)
+    others = baselines(dataset_id, choice.source, choice.method)
     gap = PARITY
     names = {gap: "Gap", f"{gap}_low": "Gap low", f"{gap}_high": "Gap high"}
-    table = trade_off_table(ramp.report, others).dropna(axis="columns", how="all")
+    table = trade_off_table(
+        corrected.report, others, label=choice.correction.label
+    ).dropna(axis="columns", how="all")
     blocks.show_table(headed(table, selection_rate="Decided 1", **names))
     st.caption("Test rows, 95% Wilson and Newcombe intervals.")
 
 
-def inside_subgroups(ramp: Ramp, dataset_id: str, subgroups: Subgroups) -> None:
-    """Draw the gap inside every subgroup before and after the ramp."""
+def inside_subgroups(
+    corrected: Corrected, dataset_id: str, subgroups: Subgroups
+) -> None:
+    """Draw the gap inside every subgroup before and after the correction."""
     labels = store().dataset(dataset_id).label_subgroups(subgroups)
     blocks.heading("Inside subgroups", _HOW_LOCAL)
-    table = ramp.report.inside(
-        labels.iloc[ramp.data.split.test_rows], min_size=subgroups.min_size
+    table = corrected.report.inside(
+        labels.iloc[corrected.data.split.test_rows], min_size=subgroups.min_size
     )
     blocks.show_table(headed(table))
 
 
-def by_group(ramp: Ramp) -> None:
+def by_group(corrected: Corrected) -> None:
     """Draw a measure and the changed decisions by group."""
     blocks.heading("By group")
     with blocks.controls(4):
         measure = pick_measure()
     try:
-        table = ramp.report.by_measure(measure)
+        table = corrected.report.by_measure(measure)
     except ValueError as error:
         st.caption(plain(error))
         return
-    table["group"] = [*map(ramp.label, table["group"])]
+    table["group"] = [*map(corrected.label, table["group"])]
     blocks.show_table(headed(table))
     said = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws. "
     st.caption(f"{said}{_OF_DRAWS}")
     shown = ("group", "n", "rate_before", "rate", "up", "down")
     names = {"rate": "Rate after", "up": "To 1", "down": "To 0"}
-    changed = headed(ramp.report.changed, shown, **names)
-    changed["Group"] = [*map(ramp.label, changed["Group"])]
+    changed = headed(corrected.report.changed, shown, **names)
+    changed["Group"] = [*map(corrected.label, changed["Group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
     blocks.show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
     st.caption(
@@ -167,9 +176,9 @@ def by_group(ramp: Ramp) -> None:
     )
 
 
-def post_downloads(ramp: Ramp) -> None:
+def post_downloads(corrected: Corrected) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
-    fitted, split = ramp.fitted, ramp.data.split
+    fitted, split = corrected.fitted, corrected.data.split
     with st.popover("Decisions and thresholds", icon=":material/download:"):
         blocks.download(
             "Thresholds (JSON)",
@@ -181,16 +190,29 @@ def post_downloads(ramp: Ramp) -> None:
         blocks.table_download(
             "Decisions and h of test rows (CSV)",
             # written when asked for: a million rows take seconds
-            lambda: fitted.decisions(split.test).assign(row=ramp.data.row_number),
+            lambda: fitted.decisions(split.test).assign(row=corrected.data.row_number),
             "fairdash-decisions.csv",
             width="content",
         )
-        groups = "".join(f" --group {as_argument(n)}" for n in ramp.data.columns)
+        groups = "".join(f" --group {as_argument(n)}" for n in corrected.data.columns)
         script = _SCRIPT.format(
-            **fitted.get_params(),
+            module=_module_of(fitted),
+            name=type(fitted).__name__,
+            arguments=_arguments_of(fitted),
             kind=_SCORES_ARE[fitted.score_type],
             weight=_WEIGHED if split.calibration.weight is not None else "",
         )
         st.caption("The same, to copy; Bash applies thresholds to a file of any size")
         st.code(script, language="python", height=220)
         st.code(_COMMAND.format(groups=groups), language="bash")
+
+
+def _module_of(fitted: postprocessing.PostProcessor) -> str:
+    kind = type(fitted)
+    handed_on = kind.__name__ in postprocessing.__all__
+    return postprocessing.__name__ if handed_on else kind.__module__
+
+
+def _arguments_of(fitted: postprocessing.PostProcessor) -> str:
+    params = fitted.get_params(deep=False)
+    return "\n".join(f"    {name}={value!r}," for name, value in params.items())
