@@ -209,6 +209,21 @@ def test_a_method_of_one_entry_is_on_the_page(visit, run_id, monkeypatch):
     assert page.header[0].value.startswith("The same threshold ")
     widget(page, "number_input", "Threshold").set_value(0.25).run()
     assert not page.exception
-    (script,) = [code.value for code in page.code if "import" in code.value]
+    scripts = [code.value for code in page.code]
+    (script,) = [text for text in scripts if "import SameThreshold" in text]
     assert "from toy_correction import SameThreshold" in script
     assert "    cut=0.25," in script
+
+
+def test_a_parameter_that_is_empty_is_chosen_by_the_method(visit, run_id):
+    page = visit("Post-process", run=run_id, correction="reject_option")
+    assert not page.exception
+    by_itself = numbers(page)
+    dial = widget(page, "number_input", "Doubtful up to (θ)")
+    assert dial.value is None
+    dial.set_value(0.9).run()
+    assert not page.exception
+    assert numbers(page) != by_itself
+    widget(page, "number_input", "Doubtful up to (θ)").set_value(None).run()
+    assert not page.exception
+    assert numbers(page) == by_itself

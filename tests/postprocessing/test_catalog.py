@@ -1,4 +1,4 @@
-"""A post-processing method is one class and one entry; what an entry forgets is said."""
+"""A post-processing method is a class and an entry; what an entry forgets is said."""
 
 import documents
 import numpy as np
@@ -69,7 +69,7 @@ def test_a_parameter_that_is_no_dial_and_a_value_that_fits_not_are_named():
     hardt = corrections()["hardt"]
     with pytest.raises(ValueError, match=r"Hardt has no parameter `gamma`; it has \["):
         hardt.read({"gamma": "1"})
-    with pytest.raises(ValueError, match="`constraints` must be one of.*'all'"):
+    with pytest.raises(ValueError, match=r"`constraints` must be one of.*'all'"):
         hardt.read({"constraints": "all"})
     with pytest.raises(ValueError, match="`tolerance` must be a number, got 'x'"):
         hardt.read({"tolerance": "x"})
@@ -95,5 +95,5 @@ def test_what_an_entry_forgets_is_said_when_it_is_made(toy):
         Correction(**entry(compared={"Toy": {"by": 1}}))
     with pytest.raises(TypeError, match="'toy' must be a PostProcessor"):
         Correction(**entry(estimator=dict))
-    with pytest.raises(ValueError, match="'same_threshold' already.*another `key`"):
+    with pytest.raises(ValueError, match=r"'same_threshold' already.*another `key`"):
         catalog.add(Correction(**entry(key="same_threshold")))
