@@ -14,7 +14,7 @@ from pathlib import Path
 from fairdash._lazy import EXTRAS
 from fairdash._wording import listing, markdown_table
 from fairdash.audits.tables import judgement
-from fairdash.datasets import PUBLIC, reading
+from fairdash.datasets import PUBLIC, checks, reading
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
 from fairdash.postprocessing import corrections
@@ -63,6 +63,21 @@ def files() -> Iterator[tuple[str, ...]]:
         "the file, if there is only one table",
         "`sheet=`",
     )
+
+
+def table_checks() -> Iterator[tuple[str, ...]]:
+    """Yield the cells of what each check may find, after those of the head."""
+    yield "check", "when", "remedy"
+    yield (
+        "missing or nested column, target not binary, one group, empty group, more "
+        "than 20 groups",
+        "refused",
+        "change the roles",
+    )
+    yield "identifier, infinite values", "refused", "exclude; read as missing"
+    for check in checks.checks():
+        for note in check.notes:
+            yield note.name, note.when, note.remedy
 
 
 def public_data() -> Iterator[tuple[str, ...]]:
@@ -139,7 +154,7 @@ TAKES = {
 TABLES = {
     "../README.md": (screens,),
     "methods.md": (methods,),
-    "data.md": (files, public_data),
+    "data.md": (files, table_checks, public_data),
     "audit.md": (measures, judgement.judgement_rows, judgement.exit_rows),
     "post_processing.md": (post_processing,),
     "results/league.md": (league,),

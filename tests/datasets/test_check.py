@@ -1,8 +1,18 @@
+import documents
 import numpy as np
 import pandas as pd
 import pytest
 
-from fairdash.datasets import Roles, check_table, make_dataset, remedies
+from fairdash.datasets import (
+    Roles,
+    check_table,
+    checks,
+    make_dataset,
+    readable_checks,
+    remedies,
+)
+from fairdash.datasets._problems import Problem
+from fairdash.datasets.checks import catalog
 
 COLUMNS = ["severity", "check", "column", "rows", "message", "remedy", "action"]
 
@@ -131,3 +141,52 @@ def test_marks_of_missing_among_many_texts_are_found_as_among_few():
     assert looks["rows"] == 5
     assert set(looks["action"].values) == set(marks)
     pd.testing.assert_frame_equal(*found)
+
+
+@pytest.fixture
+def toy_check(monkeypatch):
+    """A check of ages in the list, as long as a test lasts."""
+    monkeypatch.setattr(catalog, "_CHECKS", list(catalog._CHECKS))
+
+    def find(table):
+        rows = int((table.used.table["age"] > 120).sum())
+        if rows:
+            message = f"{rows:,} people are older than 120."
+            yield Problem("warning", "too old", "age", rows, message, "Look at them.")
+
+    note = checks.CheckNote("too old", "people older than 120", "look at them")
+    return checks.add(checks.Check(find, (note,)))
+
+
+def test_a_check_is_a_function_and_an_entry(toy_check, people, roles):
+    assert "too old" not in set(check_table(people, roles)["check"])
+    aged = people.assign(age=people["age"].where(people.index > 2, 130))
+    row = finding(aged, roles, "too old")
+    assert row["message"] == "3 people are older than 120."
+    assert "too old" in set(readable_checks(check_table(aged, roles))["Check"])
+    listed = documents.tables().filled("data.md")
+    assert "|too old|people older than 120|look at them|" in listed
+
+
+def test_two_checks_of_one_finding_are_refused(toy_check):
+    with pytest.raises(ValueError, match=r"'too old' already\. Name it otherwise"):
+        checks.add(toy_check)
+
+
+def test_each_check_finds_what_its_entry_says(people, roles):
+    granted = people["granted"] == "yes"
+    spoiled = people.assign(
+        amount_paid=np.where(granted, 500, 0) + np.arange(400) % 40,
+        town=np.where(people.index > 30, "Bern", "n/a"),
+        income=people["income"].astype(str).where(people.index > 20, "none at all"),
+    )
+    spoiled = pd.concat([spoiled, spoiled.head(5)], ignore_index=True)
+    features = (*roles.features, "amount_paid", "town")
+    roles = roles.model_copy(update={"features": features})
+    examined = checks.Examined.of(spoiled, roles, broken=())
+    found = set()
+    for check in checks.checks():
+        names = {problem.check for problem in check.find(examined)}
+        assert names <= {note.name for note in check.notes}
+        found |= names
+    assert {"leak", "looks missing", "numbers as text", "repeated rows"} <= found
