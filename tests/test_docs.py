@@ -80,6 +80,24 @@ def test_every_step_from_slider_to_formula_is_there():
         assert re.search(rf"(def|class|function) {name}\b", source), f"{path}::{name}"
 
 
+def test_every_recipe_names_files_and_tests_that_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    recipes = text.partition("## How to add")[2].partition("## Rules")[0]
+    kinds = re.findall(r"^\*\*(A[n]? [^*]+)\*\*", recipes, re.M)
+    assert {
+        "A method",
+        "A page",
+        "A question",
+        "A measure",
+        "A post-processing method",
+        "A format",
+        "A check of a table",
+    } <= set(kinds)
+    named = re.findall(r"`((?:fairdash|tests|docs|pages)/[\w/.]+)`", recipes)
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert missing == ["pages/14_Coin.py"]  # which the reader writes
+
+
 def test_the_code_that_the_glossary_names_is_there():
     code = "".join(path.read_text() for path in (ROOT / "fairdash").rglob("*.py"))
     rows = re.findall(
