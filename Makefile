@@ -24,7 +24,7 @@ test-packaging: $(VENV)/.installed-dev
 OLDEST := build/oldest
 test-oldest: $(OLDEST)/.installed
 	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest --noconftest -p no:cacheprovider \
-	  tests/core tests/audits/test_find_subgroups.py tests/datasets/test_split.py \
+	  tests/core tests/analysis/test_find_subgroups.py tests/datasets/test_split.py \
 	  tests/metrics/test_decisions.py tests/metrics/test_intervals.py \
 	  tests/postprocessing/test_kernels.py tests/postprocessing/test_rules.py
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
+from fairdash.analysis import sequential
+from fairdash.analysis.dealing import Sample
+from fairdash.analysis.earlier import Masses
+from fairdash.analysis.shifts import column_shifts
 from fairdash.audits import find_subgroups, tables
-from fairdash.audits.drifts.dealing import Sample
-from fairdash.audits.drifts.shifts import column_shifts
-from fairdash.audits.tables import sequential
 from fairdash.audits.tables.alternative import less_discriminatory
 from fairdash.audits.tables.audit import Source
-from fairdash.audits.tables.earlier import Masses
 from fairdash.metrics import as_probabilities, measure_by_group, weights
 
 Said = Iterator[tuple[str, bool]]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fairdash._lazy import EXTRAS
 from fairdash._wording import listing, markdown_table
-from fairdash.audits.tables import judgement
+from fairdash.analysis import judgement
 from fairdash.datasets import PUBLIC, checks, reading
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog

@@ -14,8 +14,8 @@ from itertools import product
 
 import numpy as np
 
-from fairdash.audits.tables.earlier import Masses
-from fairdash.audits.tables.sequential import (
+from fairdash.analysis.earlier import Masses
+from fairdash.analysis.sequential import (
     alarms,
     block_terms,
     blocks_of,

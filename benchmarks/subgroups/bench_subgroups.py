@@ -15,9 +15,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from fairdash.analysis.subgroups.conditions import search_columns
+from fairdash.analysis.subgroups.search import Rows
 from fairdash.audits import find_subgroups
-from fairdash.audits.subgroups.conditions import search_columns
-from fairdash.audits.subgroups.search import Rows
 
 
 def make(n, n_columns, seed=0):

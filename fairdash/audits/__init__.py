@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fairdash.analysis import Noise, most_assumed
     from fairdash.audits import (
         choices,
         drifts,
@@ -82,9 +83,7 @@ if TYPE_CHECKING:
     from fairdash.audits.drifts import drift
     from fairdash.audits.looks import Looks
     from fairdash.audits.noisy_groups import certificates
-    from fairdash.audits.noisy_groups.noise import Noise, most_assumed
     from fairdash.audits.portable_model import PortableModel, load
-    from fairdash.audits.short_verdicts import correction_verdict
     from fairdash.audits.subgroups import (
         FoundSubgroups,
         as_subgroups,
@@ -94,5 +93,6 @@ if TYPE_CHECKING:
     from fairdash.audits.sweeps import StoredSweep
     from fairdash.audits.trials.decision_rule import DecisionRule
     from fairdash.audits.trials.models import Setting
+    from fairdash.wording import correction_verdict
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

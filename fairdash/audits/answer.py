@@ -70,7 +70,7 @@ class Answer:
     ----------
     verdict : str
         What stands first: two or three short sentences, nothing that no procedure
-        holds. See `fairdash.audits.short_verdicts`.
+        holds. See `fairdash.wording.short_verdicts`.
     cards : sequence of Kpi
         Numbers with what makes them honest.
     figure : Drawing or None

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
-from fairdash.audits.table_search import TableColumn, in_table, table_columns
+from fairdash.analysis import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
 from fairdash.datasets import Dataset, Encoder, encode, split, training_rows
 from fairdash.methods import Scorer

@@ -16,7 +16,6 @@ from fairdash._wording import moved_words, plural, sentences
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import named_metrics, speech_of, widest_gap
-from fairdash.audits.short_verdicts import gap_brief, remedy_brief
 from fairdash.audits.sweeps import LIMITED, StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
@@ -31,6 +30,7 @@ from fairdash.audits.trials.rows import decided_by, own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, CertifiedChoice
+from fairdash.wording import gap_brief, remedy_brief
 
 _PAIRED = (PARITY, WORST)
 

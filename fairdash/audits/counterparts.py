@@ -14,7 +14,7 @@ from fairdash._validation import (
     is_frame,
     value_label,
 )
-from fairdash.audits import table_search
+from fairdash.analysis import table_search
 from fairdash.audits.audited_model import MOST_POOL, AuditedModel, AuditRows
 from fairdash.brought import TableModel
 from fairdash.datasets import Encoder

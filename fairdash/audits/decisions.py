@@ -16,9 +16,8 @@ from fairdash._counts import RowCounts, people_of
 from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
+from fairdash.analysis import cells_of
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.condensing import cells_of
-from fairdash.audits.verdict import audit_verdict, worst_inside
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import (
@@ -37,6 +36,7 @@ from fairdash.metrics import (
     measure_gaps,
     sentence,
 )
+from fairdash.wording import audit_verdict, worst_inside
 
 Column = ArrayLike | Hashable
 _GAP_COLUMNS = ("gap", "ci_low", "ci_high")

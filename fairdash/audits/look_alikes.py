@@ -21,6 +21,7 @@ from fairdash._wording import (
     plural,
     sentences,
 )
+from fairdash.analysis import nearest_rows
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Flips
 from fairdash.audits.counterparts import (
@@ -28,7 +29,6 @@ from fairdash.audits.counterparts import (
     changes_between,
     worst_counterparts,
 )
-from fairdash.audits.table_search import nearest_rows
 from fairdash.datasets import Dataset, Encoder, NumberEncoding
 from fairdash.metrics import group_directions, ignore_columns, intervals
 from fairdash.store import TrialRecord

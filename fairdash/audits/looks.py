@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from fairdash.analysis import holm
 from fairdash.audits.answer import Answer
-from fairdash.audits.subgroups.search import holm
 from fairdash.metrics import Finding
 
 ERROR = 0.05

@@ -11,10 +11,10 @@ from fairdash._change import by_metric
 from fairdash._metric_names import PARITY, WORST
 from fairdash._wording import gap_size, limit_words, listing, percent, sentences
 from fairdash.audits.gaps.evaluation import paired_changes
-from fairdash.audits.short_verdicts import accuracy_brief, priced_brief
 from fairdash.audits.sweeps import LIMITED, StoredSweep
 from fairdash.audits.trials.models import on_shared_seeds
 from fairdash.sweep import BASELINE
+from fairdash.wording import accuracy_brief, priced_brief
 
 
 @dataclass(frozen=True)

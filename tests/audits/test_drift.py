@@ -12,10 +12,10 @@ from scipy.stats import binomtest, ks_2samp, t
 from toys import ROLES, people
 
 from fairdash._counts import RowCounts
+from fairdash.analysis.dealing import Sample
+from fairdash.analysis.shifts import column_shifts
 from fairdash.audits import DecisionRule, drift, portable, trials
 from fairdash.audits.drifts.columns import column_drift, column_models
-from fairdash.audits.drifts.dealing import Sample
-from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.study import gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.datasets import Roles, Subgroups, join_tables, split

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from fairdash.analysis import sequential
 from fairdash.audits import tables
-from fairdash.audits.tables import sequential
 from fairdash.audits.tables.claims import claims_of
 from fairdash.cli import app
 from fairdash.store import open_store

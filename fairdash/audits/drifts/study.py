@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fairdash._metric_names import ODDS, OPPORTUNITY
 from fairdash._validation import check_one_of
 from fairdash._wording import NO_SUBGROUPS
+from fairdash.analysis import column_shifts
 from fairdash.audits.drifts.result import DriftResult
-from fairdash.audits.drifts.shifts import column_shifts
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import as_portable
 from fairdash.audits.portable_model import PortableModel

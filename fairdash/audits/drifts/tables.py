@@ -12,7 +12,7 @@ from fairdash import datasets
 from fairdash._counts import RowCounts
 from fairdash._validation import CROSS
 from fairdash._wording import PEOPLE, ROWS
-from fairdash.audits.drifts.dealing import Sample
+from fairdash.analysis import Sample
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.trials.rows import ALL_ROWS
 

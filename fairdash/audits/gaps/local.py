@@ -33,7 +33,6 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.gaps import evaluation
-from fairdash.audits.short_verdicts import NO_GAP, place_brief, priced_brief
 from fairdash.audits.trials.memo import Memo
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import (
@@ -51,6 +50,7 @@ from fairdash.metrics import (
     worse_off,
 )
 from fairdash.sweep import BASELINE
+from fairdash.wording import NO_GAP, place_brief, priced_brief
 
 PAIR_WORDS = "for all pairs of groups in all subgroups at once."
 _WORST_HELP = "The largest gap of each seed, averaged over the seeds."

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from fairdash._deciding import Deciding
 from fairdash._wording import Kpi, in_points, number, percent
+from fairdash.analysis import NOISE_CONFIDENCE, Noise, Places
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.noisy_groups.noise import CONFIDENCE, Noise, Places
 from fairdash.audits.tables.memberships import audit_memberships
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import tested
@@ -160,7 +160,7 @@ class RadiusCurve:
         """Say what knowing P(G | Ĝ) adds; nothing where it is not known."""
         if not self.soft:
             return ""
-        sure = f"{CONFIDENCE:.0%} confidence"
+        sure = f"{NOISE_CONFIDENCE:.0%} confidence"
         if max(self.soft) <= 0:
             return f"{_KNOWING}, the constraint is kept, {sure}."
         mean = number(float(np.mean(self.soft)))
@@ -354,7 +354,7 @@ def _cards(curve: RadiusCurve, slack: float, share: float) -> list[Kpi]:
             Kpi(
                 "Can be wrong",
                 percent(curve.reach),
-                f"at most, {CONFIDENCE:.0%} sure",
+                f"at most, {NOISE_CONFIDENCE:.0%} sure",
                 help="How much of a group can be recorded wrongly on these rows, from "
                 "what is known of the records.",
             )

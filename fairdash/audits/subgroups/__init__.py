@@ -1,4 +1,4 @@
-"""Search of subgroups: conditions, search, chance, list."""
+"""Subgroups that were found, as facts about a model."""
 
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.audits.subgroups.conditions import Condition, as_subgroups
+    from fairdash.analysis.subgroups import (
+        SEARCHED_MEASURES,
+        Condition,
+        as_subgroups,
+        find_subgroups,
+    )
     from fairdash.audits.subgroups.facts import FoundSubgroups, search_model
-    from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import count, p_value, plural
-from fairdash.audits.subgroups.find import SEARCHED_MEASURES, find_subgroups
+from fairdash.analysis.subgroups import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import ALL_ROWS, Tested, rows_of, split_seed, tested
 from fairdash.datasets import Subgroups, split

@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fairdash.analysis import Judgement
     from fairdash.audits.tables.adverse import (
         adverse_impact,
         check_counts_people,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.counting import CountedRows, count_rows
     from fairdash.audits.tables.facts import TableFacts
-    from fairdash.audits.tables.judgement import Judgement
     from fairdash.audits.tables.limits import PolicyCheck, check_policy
     from fairdash.audits.tables.ll144 import (
         bias_audit,

@@ -13,8 +13,8 @@ import pandas as pd
 from scipy.stats import fisher_exact, norm
 
 from fairdash._wording import FOUR_FIFTHS, number, percent
+from fairdash.analysis import holm
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.subgroups.search import holm
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts

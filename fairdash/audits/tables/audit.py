@@ -12,7 +12,7 @@ from fairdash._deciding import Deciding, nearly_alike
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import CROSS, check_one_of
 from fairdash._wording import UNDEFINED, number
-from fairdash.audits.condensing import cells_of
+from fairdash.analysis import cells_of
 from fairdash.audits.decisions import Audit, audit
 from fairdash.audits.tables.counting import CountedRows, count_rows
 from fairdash.audits.tables.facts import TableFacts

@@ -9,19 +9,11 @@ import numpy as np
 import pandas as pd
 
 from fairdash._validation import CROSS, value_labels
+from fairdash.analysis import Earlier, Masses, sequential
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import CountedRows, count_rows
-from fairdash.audits.tables.earlier import Earlier, Masses
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
-from fairdash.audits.tables.sequential import (
-    BETS,
-    Side,
-    block_terms,
-    blocks_of,
-    deal,
-    growth,
-)
 
 Array = np.ndarray[Any, Any]
 MOST_WATCHED = 5_000_000  # people of a table of counts in one batch
@@ -150,7 +142,7 @@ def unit_codes(column: "pd.Series[Any]") -> "np.ndarray[Any, np.dtype[np.uint64]
     return pd.util.hash_array(labels.to_numpy(), categorize=True)
 
 
-_NOTHING = (0.0,) * len(BETS)
+_NOTHING = (0.0,) * len(sequential.BETS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +164,7 @@ class _Batch:
         known = [side for side in sides if side is not None and len(side.unit)]
         if len(known) < len(sides):
             return _NOTHING
-        n_blocks = blocks_of(known)
+        n_blocks = sequential.blocks_of(known)
         if not n_blocks:
             return _NOTHING
         # blocks are the same in every run, and do not depend on the values
@@ -185,8 +177,8 @@ class _Batch:
             replace(side, unit=own)
             for side, own in zip(known, np.split(place, ends), strict=True)
         ]
-        block = deal(known, len(units), n_blocks, rng)
-        terms, bound = block_terms(known, constant, block, n_blocks)
+        block = sequential.deal(known, len(units), n_blocks, rng)
+        terms, bound = sequential.block_terms(known, constant, block, n_blocks)
         if any(side.worth < 1 for side in known):
             # stakes must not depend on the weights of this batch
             bounds = self.earlier.bounds
@@ -195,7 +187,7 @@ class _Batch:
             if before is None:
                 return _NOTHING
             bound = before
-        return tuple(map(float, growth(terms, bound)))
+        return tuple(map(float, sequential.growth(terms, bound)))
 
     def teach(self, groups: list[str]) -> None:
         """Add the weights of these rows to what later batches know."""
@@ -206,7 +198,7 @@ class _Batch:
     def _known(self, group: str) -> Masses:
         return self.earlier.masses.setdefault((*self.place, group), Masses())
 
-    def _side(self, group: str, factor: float) -> Side | None:
+    def _side(self, group: str, factor: float) -> sequential.Side | None:
         return self._known(group).side(factor, *self._masses(group))
 
     def _masses(self, group: str) -> tuple[Array, Array, Array]:

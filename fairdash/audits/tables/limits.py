@@ -20,17 +20,17 @@ from fairdash._wording import (
     plural,
     sentences,
 )
-from fairdash.audits.answer import Answer, Drawing, Listing
-from fairdash.audits.tables import audit
-from fairdash.audits.tables.breaks import surely_broken
-from fairdash.audits.tables.judgement import (
+from fairdash.analysis import (
     JUDGEMENTS,
     Judgement,
-    Side,
+    LimitSide,
     judge,
     judgement_rows,
+    surely_broken,
     worst,
 )
+from fairdash.audits.answer import Answer, Drawing, Listing
+from fairdash.audits.tables import audit
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.audits.tables.reading import Source
@@ -275,8 +275,8 @@ def check_policy(
     """Hold the numbers of a table against the limits of a policy.
 
     What an estimate and its interval say of a limit is the policy's ``judge``, see
-    `fairdash.audits.tables.judgement`. Breaks are corrected for all estimates judged by
-    their interval, see `fairdash.audits.tables.breaks`. With fewer rows than asked a
+    `fairdash.analysis.judgement`. Breaks are corrected for all estimates judged by
+    their interval, see `fairdash.analysis.breaks`. With fewer rows than asked a
     limit is undecided.
 
     Raises
@@ -394,7 +394,7 @@ def _unless_luck(policy: Policy, judged: Judged, broken: set[Hashable]) -> Judge
     if not _surely_fails(policy, judged) or _family(policy, judged) in broken:
         return judged
     how = policy.judge_of(policy.limits[judged.limit])
-    status = JUDGEMENTS[how][Side.BEYOND]
+    status = JUDGEMENTS[how][LimitSide.BEYOND]
     return replace(judged, status=status, reason=_LUCK)
 
 

@@ -1,7 +1,7 @@
 """Watch a deployed model: every batch of its decisions is audited, alarms are rare.
 
 Two alarms stand beside each other. The plain one is a week whose interval breaks a
-limit by itself. The sequential one is of `fairdash.audits.tables.sequential`: over a
+limit by itself. The sequential one is of `fairdash.analysis.sequential`: over a
 year of weeks it is false with a chance of at most .05, whatever the number of looks.
 """
 
@@ -19,15 +19,13 @@ from pydantic import TypeAdapter
 
 from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import Kpi, count, headed, plural
+from fairdash.analysis import Earlier, Judgement, sequential, worst
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded, named_value
-from fairdash.audits.tables.earlier import Earlier
-from fairdash.audits.tables.judgement import Judgement, worst
 from fairdash.audits.tables.limits import Judged, check_policy, judged_again
 from fairdash.audits.tables.policy import Limit, Policy
 from fairdash.audits.tables.reading import Source
-from fairdash.audits.tables.sequential import ALPHA, BETS, alarms, evidence
 from fairdash.datasets import join_tables, read_table, sources
 
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
@@ -181,12 +179,12 @@ class Watch:
         about = [claim.about for claim in next(filter(None, own), [])]
         if not about:
             return np.ones(len(own))
-        nothing = (0.0,) * len(BETS)
+        nothing = (0.0,) * len(sequential.BETS)
         weeks = []
         for claims in own:
             grown = {claim.about: claim.growth for claim in claims}
             weeks.append(np.array([grown.get(claim, nothing) for claim in about]))
-        return evidence(weeks, LOOKS[self.monitor.every])
+        return sequential.evidence(weeks, LOOKS[self.monitor.every])
 
     def alarms(self, limit: int) -> np.ndarray[Any, Any]:
         """Return after which batches an alarm stands on a limit.
@@ -195,7 +193,7 @@ class Watch:
         """
         n = len(self.monitor.limits.limits)
         looks = LOOKS[self.monitor.every]
-        return alarms(self.evidence(limit), looks, ALPHA / n)
+        return sequential.alarms(self.evidence(limit), looks, sequential.ALPHA / n)
 
     def table(self) -> pd.DataFrame:
         """Return each batch and limit: value, interval, rows, status, evidence, alarm.

@@ -16,10 +16,10 @@ from fairdash._wording import UNDEFINED, listing, plural, sentences
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.decisions import finding_of, measured, weights_of
-from fairdash.audits.short_verdicts import NO_GAP, place_brief, possible
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import Drawn, Finding, Speech, catalog, sentence
+from fairdash.wording import NO_GAP, place_brief, possible
 
 Column = ArrayLike | Hashable
 OutcomeKind = Literal["classes", "numbers", "ranking"]

@@ -11,7 +11,7 @@ from fairdash._counts import RowCounts
 from fairdash._metric_names import OPPORTUNITY, PARITY, WORST
 from fairdash._parsing import check_entries, parsed
 from fairdash._validation import check_one_of, explain_invalid
-from fairdash.audits.tables.judgement import JUDGES, Bound, Judge
+from fairdash.analysis import JUDGES, Bound, Judge
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.datasets import (
     Condition,

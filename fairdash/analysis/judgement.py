@@ -43,7 +43,7 @@ _EXIT_STATUS = {
 _OF_LIMIT = {Judgement.PASS: "kept", Judgement.FAIL: "broken"}
 
 
-class Side(IntEnum):
+class LimitSide(IntEnum):
     """On which side of a limit an estimate and its interval lie."""
 
     WHOLLY_WITHIN = 0
@@ -58,13 +58,13 @@ class Side(IntEnum):
 
 
 _SIDES = {
-    Side.WHOLLY_WITHIN: "the whole interval keeps the limit",
-    Side.WITHIN: "the estimate keeps it, the interval reaches beyond",
-    Side.BEYOND: "the estimate is beyond it, the interval reaches back",
-    Side.WHOLLY_BEYOND: "the whole interval is beyond it",
+    LimitSide.WHOLLY_WITHIN: "the whole interval keeps the limit",
+    LimitSide.WITHIN: "the estimate keeps it, the interval reaches beyond",
+    LimitSide.BEYOND: "the estimate is beyond it, the interval reaches back",
+    LimitSide.WHOLLY_BEYOND: "the whole interval is beyond it",
 }
 
-#: The judgement of each way to judge, by `Side`.
+#: The judgement of each way to judge, by `LimitSide`.
 JUDGEMENTS: dict[Judge, tuple[Judgement, ...]] = {
     "sure_keep": (
         Judgement.PASS,
@@ -86,9 +86,9 @@ JUDGEMENTS: dict[Judge, tuple[Judgement, ...]] = {
     ),
 }
 _WHY = {
-    (Side.WITHIN, Judgement.UNDECIDED): "the interval reaches beyond the limit",
-    (Side.BEYOND, Judgement.UNDECIDED): "beyond the limit, but not surely",
-    (Side.BEYOND, Judgement.NOT_SURELY_BROKEN): "beyond the limit, but not surely",
+    (LimitSide.WITHIN, Judgement.UNDECIDED): "the interval reaches beyond the limit",
+    (LimitSide.BEYOND, Judgement.UNDECIDED): "beyond the limit, but not surely",
+    (LimitSide.BEYOND, Judgement.NOT_SURELY_BROKEN): "beyond the limit, but not surely",
 }
 
 
@@ -105,12 +105,12 @@ class Bound:
             return True
         return estimate < self.value if self.upper else estimate > self.value
 
-    def side(self, estimate: float, low: float, high: float) -> Side:
+    def side(self, estimate: float, low: float, high: float) -> LimitSide:
         """Return where an estimate and its interval lie."""
         far, near = (high, low) if self.upper else (low, high)
         if self.keeps(estimate):
-            return Side.WHOLLY_WITHIN if self.keeps(far) else Side.WITHIN
-        return Side.BEYOND if self.keeps(near) else Side.WHOLLY_BEYOND
+            return LimitSide.WHOLLY_WITHIN if self.keeps(far) else LimitSide.WITHIN
+        return LimitSide.BEYOND if self.keeps(near) else LimitSide.WHOLLY_BEYOND
 
 
 def judge(
@@ -146,7 +146,7 @@ def worst(judgements: Iterable[Judgement]) -> Judgement:
 def judgement_rows() -> Iterable[tuple[str, ...]]:
     """Yield the cells of the table of judgements, after those of its head."""
     yield ("", *(f"`{how}`" for how in JUDGES))
-    for side in Side:
+    for side in LimitSide:
         yield (side.words, *(JUDGEMENTS[how][side] for how in JUDGES))
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.audits.subgroups.conditions import Condition, describe, search_columns
-from fairdash.audits.subgroups.search import (
+from fairdash.analysis.subgroups.conditions import Condition, describe, search_columns
+from fairdash.analysis.subgroups.search import (
     Rows,
     certain_gap,
     largest_by_chance,

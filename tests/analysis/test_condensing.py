@@ -8,7 +8,8 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import fairdash
-from fairdash.audits import condensing, tables
+from fairdash.analysis import condensing
+from fairdash.audits import tables
 
 
 def rows(seed, n=1_500):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.audits.tables.sequential import Side, Terms
+from fairdash.analysis.sequential import Side, Terms
 
 ENOUGH = 30  # units of one mass that a group had before weights are believed
 Key = tuple[Any, ...]

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash.analysis.subgroups.conditions import Condition
 from fairdash.audits import as_subgroups, find_subgroups
-from fairdash.audits.subgroups.conditions import Condition
 from fairdash.datasets import Subgroups
 from fairdash.metrics import measure_by_group
 

@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.audits.subgroups.conditions import Condition, SearchColumn
+from fairdash.analysis.subgroups.conditions import Condition, SearchColumn
 from fairdash.metrics import counting
 
 Float = NDArray[np.floating]

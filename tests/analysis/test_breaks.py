@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from fairdash.analysis.breaks import surely_broken
 from fairdash.audits import tables
-from fairdash.audits.tables.breaks import surely_broken
 from fairdash.audits.tables.reading import Source
 
 LIMIT = 0.4

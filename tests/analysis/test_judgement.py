@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fairdash.analysis import judgement
+from fairdash.analysis.judgement import JUDGES, Bound, Judgement, LimitSide
 from fairdash.audits import tables
-from fairdash.audits.tables import judgement
-from fairdash.audits.tables.judgement import JUDGES, Bound, Judgement, Side
 
 SOURCE = tables.Source("t.csv", "0" * 64, 0, "2026-01-01T00:00:00Z")
 NUMBERS = st.floats(-2, 2, allow_nan=False)
@@ -47,10 +47,10 @@ def test_an_estimate_beyond_a_limit_never_passes(how, end, upper, estimate):
 @pytest.mark.parametrize("upper", [True, False])
 def test_the_table_of_the_docs_is_what_is_judged(how, upper):
     ends = {
-        Side.WHOLLY_WITHIN: (0.3, 0.2, 0.4),
-        Side.WITHIN: (0.4, 0.3, 0.6),
-        Side.BEYOND: (0.6, 0.4, 0.7),
-        Side.WHOLLY_BEYOND: (0.7, 0.6, 0.8),
+        LimitSide.WHOLLY_WITHIN: (0.3, 0.2, 0.4),
+        LimitSide.WITHIN: (0.4, 0.3, 0.6),
+        LimitSide.BEYOND: (0.6, 0.4, 0.7),
+        LimitSide.WHOLLY_BEYOND: (0.7, 0.6, 0.8),
     }
     head, *rows = judgement.judgement_rows()
     cells = {row[0]: row[head.index(f"`{how}`")] for row in rows}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash._change import Change
-from fairdash.audits import short_verdicts
 from fairdash.metrics import Finding, Speech
+from fairdash.wording import short_verdicts
 
 SHARES = st.tuples(*[st.integers(-400, 400)] * 3).map(
     lambda ends: sorted(n / 1000 for n in ends)

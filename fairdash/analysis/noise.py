@@ -20,8 +20,8 @@ from fairdash.methods.noisy_groups import (
 
 Labels = NDArray[Any]
 Places = NDArray[np.int64]
-CONFIDENCE = 0.95
-_OF_LIMITS = (1 + CONFIDENCE) / 2  # of two limits, so that both hold with 95 %
+NOISE_CONFIDENCE = 0.95
+_OF_LIMITS = (1 + NOISE_CONFIDENCE) / 2  # of two limits, so that both hold with 95 %
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from scipy.special import ndtr, ndtri, stdtrit
 from fairdash import _validation as validation
 from fairdash._columns import in_one_order
 from fairdash._counts import people_of
-from fairdash.audits.subgroups.conditions import describe, search_columns
-from fairdash.audits.subgroups.search import (
+from fairdash.analysis.subgroups.conditions import describe, search_columns
+from fairdash.analysis.subgroups.search import (
     Conditions,
     Mask,
     Rows,
