@@ -132,6 +132,14 @@ def test_pages_end_without_dropping_what_was_clicked_meanwhile():
     assert stopping == []
 
 
+def test_one_module_of_the_screen_uses_what_streamlit_does_not_promise():
+    modules = r"\.runtime|\.delta_generator_singletons|.*error_util"
+    private = re.compile(rf"^(from|import) streamlit({modules})", re.MULTILINE)
+    sources = (ROOT / "fairdash" / "ui").rglob("*.py")
+    using = [path.name for path in sources if private.search(path.read_text("utf-8"))]
+    assert using == ["private.py"]
+
+
 def test_a_page_process_never_loads_torch():
     code = """
 import sys

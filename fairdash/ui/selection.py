@@ -21,11 +21,11 @@ from typing import Any, Self
 
 import streamlit as st
 from pydantic import BaseModel
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from fairdash._record import Record
 from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
+from fairdash.ui import private
 
 _LATEST = "latest selection"  # of this session, as an address
 _BEHIND = "addresses replaced"  # which the browser sends until it hears of the latest
@@ -132,13 +132,8 @@ def choose(**changes: Any) -> None:
 
 
 def open_at(path: str, there: Texts) -> None:
-    """Go to a page at an address; every page is left by this.
-
-    A poll of the page left that is on its way is dropped: Streamlit would run it after
-    the new page, for the old one, and leave the window empty.
-    """
-    if context := get_script_run_ctx():
-        context.fragment_storage.clear()
+    """Go to a page at an address; every page is left by this."""
+    private.drop_polls()
     _replace_by(there)
     st.switch_page(path, query_params=there)
 
@@ -251,17 +246,12 @@ def _here() -> Address:
     # A click made before the browser heard of the latest choice states an older
     # address: it would undo that choice.
     now = {name: st.query_params.get_all(name) for name in st.query_params}
-    if _went_back():
+    if private.went_back():
         st.session_state[_LATEST] = now
     elif now in st.session_state.get(_BEHIND, ()):
         now = st.session_state[_LATEST]
         st.query_params.from_dict(now)
     return now
-
-
-def _went_back() -> bool:
-    context = get_script_run_ctx()
-    return context is not None and context.is_history_navigation
 
 
 def _replace_by(chosen: Texts) -> Address:

@@ -94,7 +94,7 @@ def test_a_click_made_before_the_last_choice_arrived_does_not_undo_it(monkeypatc
     assert (app.radio[0].value, app.slider[0].value) == (2, 0.5)
     assert app.caption[0].value == "2 2"
     assert app.query_params == {"k": "2", "gamma": "0.5"}
-    monkeypatch.setattr(selection, "_went_back", lambda: True)
+    monkeypatch.setattr(selection.private, "went_back", lambda: True)
     app.query_params.clear()
     app.run()
     assert (app.radio[0].value, app.slider[0].value) == (1, 0.1)
@@ -130,7 +130,7 @@ def test_a_link_drawn_before_the_last_choice_leads_to_that_choice(monkeypatch):
     assert show("Weights", "1") == "2"  # by the menu
     assert app.query_params == {"run": "1", "k": "2"}
     with monkeypatch.context() as patch:
-        patch.setattr(selection, "_went_back", lambda: True)
+        patch.setattr(selection.private, "went_back", lambda: True)
         assert show("Weights", "1") == "1"
     assert show("Sweep", "3") == "3"
     assert show("Sweep", "1", further=2) == "1"

@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from fairdash._escaping import plain, visible
 from fairdash._wording import listing
 from fairdash.box import Watch
 from fairdash.datasets import reading, sources
+from fairdash.ui import private
 from fairdash.ui.data.table import OpenTable, open_digest, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store, who
@@ -96,7 +94,7 @@ def how_read(table: OpenTable) -> str:
 
 
 def _load(
-    uploaded: UploadedFile,
+    uploaded: private.UploadedFile,
     *,
     form: reading.TableFormat | None,
     sheet: str | None = None,
@@ -118,7 +116,7 @@ def _load(
         problem(f"{file} was not loaded", error)
         return
     del content
-    _forget(uploaded)
+    private.forget_upload(uploaded)
     open_digest(digest, " ".join(map(title_of, filter(None, [file, sheet]))))
 
 
@@ -130,13 +128,3 @@ def _watch() -> Watch:
         words.caption(f"{seconds:.0f} s{reason}")
 
     return watch
-
-
-def _forget(uploaded: UploadedFile) -> None:
-    context = get_script_run_ctx()
-    if context is None:
-        return
-    manager = context.uploaded_file_mgr
-    if isinstance(manager, MemoryUploadedFileManager):
-        manager.remove_file(context.session_id, uploaded.file_id)
-    uploaded.close()

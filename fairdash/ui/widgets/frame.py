@@ -13,9 +13,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qs
 
 import streamlit as st
-from streamlit import error_util
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.delta_generator_singletons import get_dg_singleton_instance
 from streamlit.logger import get_logger
 
 from fairdash._escaping import plain, visible
@@ -24,7 +22,7 @@ from fairdash.audits import sweeps
 from fairdash.jobs import Unpacked
 from fairdash.store import DatasetRecord, RunRecord, trouble
 from fairdash.sweep import unsupported_methods
-from fairdash.ui import pages, selection
+from fairdash.ui import pages, private, selection
 from fairdash.ui.widgets.blocks import empty, problem
 from fairdash.ui.widgets.state import end_page, store, theme_watch, who
 from fairdash.ui.widgets.tour import present_button, show_tour
@@ -310,7 +308,7 @@ def tell(ex: BaseException) -> None:
     window while the page was drawn, or else an incident: its number stands on the page,
     and in the log beside the traceback.
     """
-    with get_dg_singleton_instance().main_dg:
+    with private.main_part():
         try:
             chosen = selection.SharedFields.here()
             why = trouble(ex)
@@ -334,9 +332,4 @@ def tell(ex: BaseException) -> None:
             )
 
 
-# Streamlit calls these two for whatever a page or a fragment raises, and has a place
-# for a handler only where it is started in another way
-error_util._log_uncaught_app_exception = lambda ex: None
-
-
-error_util.show_uncaught_app_exception = tell
+private.tell_errors_by(tell)

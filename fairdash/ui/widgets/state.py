@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import StopException
 
 import fairdash.plots
 import fairdash.sweep  # noqa: F401
@@ -16,6 +15,7 @@ from fairdash.audits import AuditRows, Noise, Setting
 from fairdash.datasets import Dataset
 from fairdash.jobs import engine
 from fairdash.store import Store, TrialRecord, User, home_folder, open_store
+from fairdash.ui import private
 
 # what cached functions tell these by: keys name contents, and can never be stale
 BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
@@ -89,13 +89,9 @@ def freeze_imports() -> None:
 
 
 def end_page() -> NoReturn:
-    """End a page before its last line.
-
-    What the reader did in a fragment while the page was drawn is heard afterwards;
-    `st.stop` drops it.
-    """
+    """End a page before its last line."""
     freeze_imports()
-    raise StopException
+    private.end_script()
 
 
 @cache
