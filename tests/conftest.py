@@ -75,6 +75,17 @@ def pytest_xdist_make_scheduler(config, log):
     return _OneHome(config, log)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def written_is_kept():
+    """Leave to the kernel when a disk writes: no test takes the power away.
+
+    The processes that a test starts wait for the disk as ever.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # of a descriptor, or it raises
+        yield
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """An empty home folder, named by the environment."""
