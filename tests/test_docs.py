@@ -94,8 +94,9 @@ def test_every_recipe_names_files_and_tests_that_are_there():
         "A check of a table",
     } <= set(kinds)
     named = re.findall(r"`((?:fairdash|tests|docs|pages)/[\w/.]+)`", recipes)
-    missing = [name for name in named if not (ROOT / name).exists()]
-    assert missing == ["pages/14_Coin.py"]  # which the reader writes
+    assert len(named) > 20
+    there = set(named) - {"pages/14_Coin.py"}  # written by who follows the recipe
+    assert [name for name in there if not (ROOT / name).exists()] == []
 
 
 def test_the_code_that_the_glossary_names_is_there():
