@@ -18,20 +18,18 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 from bench_training import STEPS, plain_fit
-from road_tables import TABLES
+from road_tables import public
 
 from fairdash.datasets import (
     Roles,
     Subgroups,
     encode,
     make_dataset,
-    read_table,
     split,
 )
 from fairdash.sweep import DataSource, SweepSpec, expand, planning, train_stack
@@ -52,14 +50,6 @@ def synthetic(n_rows, n_features):
     )
     data = make_dataset(frame, roles, name="synthetic")
     return data, Subgroups(columns=("part",)), "standard"
-
-
-def public(name, folder):
-    """Return a table of the paper with its subgroups and scaling."""
-    setup = TABLES[name]
-    frame = read_table(Path(folder) / setup["file"])
-    data = make_dataset(frame, setup["roles"](frame), name=name)
-    return data, setup["subgroups"], setup["scaling"]
 
 
 def sweep_spec(data, subgroups, *, n_models, n_epochs, batch_size):

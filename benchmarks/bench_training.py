@@ -30,6 +30,7 @@ from unittest import mock
 
 import numpy as np
 import torch
+from road_tables import public
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 from torch.profiler import ProfilerActivity, profile
 
@@ -265,8 +266,6 @@ def compiled_losses(rows, n_rounds):
 
 def compas(folder):
     """Return features, outcomes and groups of COMPAS's training rows."""
-    from bench_sweep import public
-
     data, _, scaling = public("compas", folder)
     train = split(data, 0).train
     X = encode(data, train, scaling=scaling).X[train]

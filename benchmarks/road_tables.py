@@ -75,6 +75,14 @@ TABLES = {
 }
 
 
+def public(name, folder):
+    """Return a table of the paper with its subgroups and scaling."""
+    setup = TABLES[name]
+    frame = read_table(Path(folder) / setup["file"])
+    data = make_dataset(frame, setup["roles"](frame), name=name)
+    return data, setup["subgroups"], setup["scaling"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", choices=list(TABLES))
@@ -92,9 +100,8 @@ def main():
         parser.error("set FAIRDASH_DATA or --data to the folder of the public tables")
     torch.set_num_threads(options.threads)
     setup = TABLES[options.table]
-    frame = read_table(Path(options.data) / setup["file"])
-    data = make_dataset(frame, setup["roles"](frame), name=options.table)
-    labels = setup["subgroups"].label(data.frame)
+    data, subgroups, _ = public(options.table, options.data)
+    labels = subgroups.label(data.frame)
     groups = data.sensitive_features
     settings = CATALOG["road"].settings({}, options.effort)
     if options.effort == "paper":

@@ -68,14 +68,14 @@ def parsed(
         raise ValueError(f"Not valid {form}{where}.") from error
 
 
-def check_entries(name: str, entries: Any, most: int = MOST_ENTRIES) -> None:
-    """Raise ValueError when a list of a configuration has more than ``most`` entries.
+def check_entries(name: str, entries: Any) -> None:
+    """Raise ValueError when a list of a configuration has too many entries.
 
     What is no list is left to whoever reads it.
     """
-    if isinstance(entries, list | tuple) and len(entries) > most:
+    if isinstance(entries, list | tuple) and len(entries) > MOST_ENTRIES:
         raise ValueError(
-            f"`{name}` can have at most {most:,} entries, got {len(entries):,}"
+            f"`{name}` can have at most {MOST_ENTRIES:,} entries, got {len(entries):,}"
         )
 
 

@@ -140,10 +140,13 @@ def plural(n: int, noun: str, several: str = "") -> str:
     return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {several or noun + 's'}"
 
 
-def value_spans(labels: Iterable[str], most: int = 12) -> str:
+MOST_SPANS = 12
+
+
+def value_spans(labels: Iterable[str]) -> str:
     """Return labels in a row, whole numbers that follow each other as a span.
 
-    ``2, 4–8``; of many the first ``most``, and how many more.
+    ``2, 4–8``; of many the first 12, and how many more.
     """
     spans: list[list[str]] = []
     for label in labels:
@@ -154,9 +157,9 @@ def value_spans(labels: Iterable[str], most: int = 12) -> str:
     parts = []
     for span in spans:
         parts += [f"{span[0]}–{span[-1]}"] if len(span) > 2 else span
-    rest = len(parts) - most
+    rest = len(parts) - MOST_SPANS
     more = f" and {rest:,} more" if rest > 0 else ""
-    return ", ".join(parts[:most]) + more
+    return ", ".join(parts[:MOST_SPANS]) + more
 
 
 def _follows(first: str, second: str) -> bool:

@@ -196,3 +196,29 @@ def test_every_name_that_a_room_hands_on_is_there():
         if not hasattr(importlib.import_module(f"fairdash.{room}"), name)
     ]
     assert missing == []
+
+
+def test_benchmarks_import_each_other_in_one_direction():
+    scripts = {path.stem: path for path in (ROOT / "benchmarks").rglob("*.py")}
+    imports = {
+        name: {part.split(".")[0] for part in imported_names(path)} & set(scripts)
+        for name, path in scripts.items()
+    }
+    assert any(imports.values())
+    circles = [
+        name
+        for name in scripts
+        if name in set().union(*(reached(each, imports) for each in imports[name]))
+    ]
+    assert circles == []
+
+
+def reached(name, imports):
+    """Return all that a script imports, and what these import."""
+    seen, left = set(), [name]
+    while left:
+        each = left.pop()
+        if each not in seen:
+            seen.add(each)
+            left += imports[each]
+    return seen

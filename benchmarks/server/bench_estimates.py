@@ -22,7 +22,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from bench_release import processor_seconds
+from processor_time import processor_seconds
 
 from fairdash import ui
 from fairdash.audits import training

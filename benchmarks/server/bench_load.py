@@ -35,11 +35,11 @@ from pathlib import Path
 import numpy as np
 import psutil
 import websockets
-from bench_release import processor_seconds
 from bench_sliders import build, serve
 from bench_tables import TABLES
 from crafted_uploads import COMMAND, SERVE, upload_all
 from playwright.sync_api import sync_playwright
+from processor_time import processor_seconds
 from rerun_shares import report
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

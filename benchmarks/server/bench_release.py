@@ -22,7 +22,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from bench_load import training
 from playwright.sync_api import sync_playwright
+from processor_time import processor_seconds
 
 from fairdash.datasets import Roles, ScoreColumn, Subgroups
 from fairdash.store import open_store
@@ -117,12 +119,6 @@ def settled(page):
     return page.evaluate("() => window.seen"), page.evaluate("() => window.begun")
 
 
-def processor_seconds(pid):
-    """Return the processor time that a process has taken (Linux)."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def drive(page, url, releases, pid):
     began = time.perf_counter()
     page.goto(url)
@@ -150,8 +146,6 @@ def main():
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--training", action="store_true")
     options = parser.parse_args()
-    from bench_load import training  # which imports from here
-
     with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
         dataset = make_table(Path(home), options.rows)
         port = free_port()

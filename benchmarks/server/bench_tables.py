@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import psutil
-from bench_release import processor_seconds
 from bench_sliders import serve
 from playwright.sync_api import sync_playwright
+from processor_time import processor_seconds
 
 PATIENCE = 600_000  # ms
 

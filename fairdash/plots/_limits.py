@@ -20,9 +20,7 @@ _LIMIT = Series("limit", fade(INK, 0.6), "line-ns-open", 14)
 _POSSIBLE = Series("least and largest possible", MUTED, "x-thin-open", 8)
 
 
-def plot_limits(
-    table: pd.DataFrame, *, headline: str, caption: str = "", axis: str = "value"
-) -> Picture:
+def plot_limits(table: pd.DataFrame, *, headline: str, axis: str = "value") -> Picture:
     """One row per estimate: its interval, and the limit it is held against.
 
     Gaps, ratios and values have an axis each, side by side.
@@ -61,7 +59,7 @@ def plot_limits(
         top=40,
     )
     described = "; ".join(_held(row) for row in records(table))
-    return Picture(figure, headline, f"{headline}. {described}.", table, caption)
+    return Picture(figure, headline, f"{headline}. {described}.", table)
 
 
 def _marks(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from math import ceil, inf
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pandas as pd
@@ -61,10 +61,26 @@ class CertifiedChoice:
     rows_needed: float
 
 
+@runtime_checkable
+class CertifiableSweep(Protocol):
+    """A finished sweep, which counts what limits are of."""
+
+    def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
+        """Return the table that `choose_certified` takes."""
+
+
+@runtime_checkable
+class CertifiablePolicy(Protocol):
+    """A policy, whose limits have names of its own."""
+
+    def certifiable(self) -> dict[str, float]:
+        """Return its limits as `choose_certified` takes them."""
+
+
 def choose_certified(
-    table: Any,
+    table: pd.DataFrame | CertifiableSweep,
     *,
-    limits: Mapping[str, float] | Any,
+    limits: Mapping[str, float] | CertifiablePolicy,
     confidence: float = 0.95,
     wrong_groups: float = 0.0,
 ) -> CertifiedChoice:
@@ -116,9 +132,10 @@ def choose_certified(
     Angelopoulos, Bates, Candès, Jordan and Lei, Learn then test: calibrating predictive
     algorithms to achieve risk control (2021), section 2 and Algorithm 1.
     """
-    if hasattr(limits, "certifiable"):
+    if not isinstance(limits, Mapping) and isinstance(limits, CertifiablePolicy):
         limits = limits.certifiable()
-    if hasattr(table, "certification_table"):
+    # a frame has an attribute for each of its columns, whatever their names
+    if not isinstance(table, pd.DataFrame) and isinstance(table, CertifiableSweep):
         table = table.certification_table(limits)
     table = independent_counts(table)
     _check(table, limits, confidence)

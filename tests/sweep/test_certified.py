@@ -175,3 +175,11 @@ def test_what_does_not_fit_is_refused():
         choose_certified(table.drop(columns="positives"), limits=LIMIT)
     with pytest.raises(ValueError, match="`n` must be at least 1"):
         choose_certified(table.assign(n=0), limits=LIMIT)
+
+
+def test_a_column_may_have_the_name_of_a_method_of_a_sweep():
+    table = counts([(0.4, 0.4)], 4_000, np.random.default_rng(0))
+    plain = choose_certified(table, limits=LIMIT)
+    named = choose_certified(table.assign(certification_table=1), limits=LIMIT)
+    assert plain.model == 0
+    assert named.model == plain.model

@@ -82,10 +82,8 @@ class Speech:
         return cls(f"predicted “{outcome}”", f"“{outcome}”", feature, favourable)
 
 
-def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
+def clause(finding: Finding, speech: Speech) -> str:
     """Return who differs from whom and by how much, without an interval.
-
-    ``size`` is said instead of the size of the difference.
 
     Examples
     --------
@@ -106,8 +104,8 @@ def clause(finding: Finding, speech: Speech, *, size: str = "") -> str:
         decided=speech.decided,
         missed=speech.missed,
         outcome=speech.outcome,
-        points=size or whole_points(finding.value),
-        decimals=size or in_decimals(abs(finding.value)),
+        points=whole_points(finding.value),
+        decimals=in_decimals(abs(finding.value)),
         often=f"{side} often",
         frequent=f"{side} frequent",
         higher=height,

@@ -77,22 +77,13 @@ def figure(picture: Picture, *, key: str, caption: str = "", how: str = "") -> N
         table_below(picture.table)
 
 
-def draw_picture(
-    picture: Picture, *, key: str, on_select: Callable[[], None] | None = None
-) -> None:
-    """Draw a picture and nothing beside it.
-
-    ``on_select`` is called after a click on a mark; the session state holds the
-    selection at ``key``.
-    """
-    click: dict[str, Any] = {}
-    if on_select is not None:
-        click = {"on_select": on_select, "selection_mode": "points"}
+def draw_picture(picture: Picture, *, key: str) -> None:
+    """Draw a picture and nothing beside it."""
     # colour tokens are swapped when a figure mounts: a new theme is a new figure
     with _MARKING:  # windows of both themes may draw this one
         marked = picture.figure.update_layout(meta=st.context.theme.type)
         alt = visible(picture.alt)
-        st.plotly_chart(marked, config=theme.CONFIG, alt=alt, key=key, **click)
+        st.plotly_chart(marked, config=theme.CONFIG, alt=alt, key=key)
 
 
 def table_below(table: pd.DataFrame) -> None:

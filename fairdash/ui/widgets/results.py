@@ -88,7 +88,6 @@ class ResultPage:
         answer: Answer,
         *,
         shown: Answer | None = None,
-        on_select: Callable[[], None] | None = None,
     ) -> None:
         """Draw verdict, cards and figure of an answer; the rest becomes evidence.
 
@@ -104,7 +103,7 @@ class ResultPage:
         if drawing is not None:
             picture = drawing.picture(plots)
             with self.figure:
-                blocks.draw_picture(picture, key=self.name, on_select=on_select)
+                blocks.draw_picture(picture, key=self.name)
         self._note(picture, answer)
 
     def evidence(self, *openers: Evidence, first: str = "") -> None:
