@@ -1,7 +1,7 @@
 """A report of a run or a sweep: what it may hold, and what was chosen of it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,22 +9,13 @@ from fairdash._wording import listing, plural, utc
 from fairdash.audits import DecisionRule, trials
 from fairdash.audits.trials import USUAL
 from fairdash.reports import _facts, _sections
-from fairdash.reports._blocks import Block, Section
+from fairdash.reports._blocks import Section
+from fairdash.reports._questions import AUDITED, DATA, questions
 from fairdash.reports._run_record import run_record
 from fairdash.reports._small_groups import SMALLEST_GROUP
 from fairdash.reports._written import to_html, to_markdown
 from fairdash.store import Store
 
-_TITLES: dict[str, tuple[str, Callable[[_sections.RunSubject], Sequence[Block]]]] = {
-    "summary": ("What was found", _sections.summary),
-    "local": ("Where the model is unfair", _sections.local),
-    "tried": ("What was tried, and how the model was chosen", _sections.tried),
-    "audited": ("Scores that were brought along", _facts.audited),
-    "data": ("The data, without rows", _facts.data),
-    "definitions": ("What the words mean", _facts.definitions),
-    "reproduce": ("How to reproduce it", _facts.reproduce),
-}
-SECTIONS = tuple(_TITLES)
 _NOTE = (
     f"Groups of fewer than {SMALLEST_GROUP} rows are suppressed. No row of the data is "
     "in this file."
@@ -73,7 +64,7 @@ def report(
     store: Store,
     run_id: str,
     *,
-    sections: Sequence[str] = SECTIONS,
+    sections: Sequence[str] | None = None,
     model: str | None = None,
     rule: DecisionRule = USUAL,
 ) -> Report:
@@ -87,32 +78,35 @@ def report(
     ----------
     run_id : str
         Of a run with at least one finished model.
-    sections : sequence of str
-        Which of `SECTIONS`, in the order they stand.
+    sections : sequence of str, optional
+        Names of the questions that are answered, in the order they stand; by default
+        all.
     model : str, optional
         Id or beginning of the label; by default the model that a sweep opens on, else
         the first that is not the plain one.
     rule : DecisionRule, optional
         How scores of all models become decisions.
     """
-    for name in sections:
-        if name not in _TITLES:
+    known = questions()
+    for name in sections or ():
+        if name not in known:
             message = f"There is no section {name!r} in a report"
-            raise ValueError(f"{message}; there are {listing(SECTIONS)}.")
+            raise ValueError(f"{message}; there are {listing(known)}.")
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
     subject = _sections.RunSubject(store, run.dataset_id, snapshot, model, rule)
     label = subject.model.label
-    made = tuple(
-        Section(name, title, blocks)
-        for name, (title, make) in ((name, _TITLES[name]) for name in sections)
-        if (blocks := make(subject))
-    )
+    asked = list(known) if sections is None else sections
+    made = []
+    for name in asked:
+        blocks = known[name].blocks(subject)
+        if blocks:
+            made.append(Section(name, known[name].title, blocks))
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
     facts = (*facts, label, f"decided 1: {rule.words()}", when)
     record = run_record(subject)
-    return Report(run.name, facts, made, _NOTE, is_card=True, record=record)
+    return Report(run.name, facts, tuple(made), _NOTE, is_card=True, record=record)
 
 
 def score_report(store: Store, dataset_id: str) -> Report:
@@ -129,8 +123,8 @@ def score_report(store: Store, dataset_id: str) -> Report:
             "role on Data, or train a model."
         )
     sections = (
-        Section("audited", _TITLES["audited"][0], _facts.audited(subject)),
-        Section("data", _TITLES["data"][0], _facts.data(subject)),
+        Section(AUDITED.name, AUDITED.title, _facts.audited(subject)),
+        Section(DATA.name, DATA.title, _facts.data(subject)),
     )
     facts = dataset.name, plural(dataset.n_people, "row"), *names
     return Report(dataset.name, facts, sections, _NOTE)

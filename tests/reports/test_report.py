@@ -14,6 +14,7 @@ from toys import people, prisoners, train_sweep
 from typer.testing import CliRunner
 
 from fairdash.audits import (
+    Answer,
     DecisionRule,
     choices,
     portable,
@@ -23,7 +24,13 @@ from fairdash.audits import (
 )
 from fairdash.cli import app
 from fairdash.datasets import Roles, ScoreColumn, split
-from fairdash.reports import _small_groups, report, score_report
+from fairdash.reports import (
+    _questions,
+    _small_groups,
+    blocks_of,
+    report,
+    score_report,
+)
 from fairdash.store import open_store
 
 
@@ -278,3 +285,24 @@ def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):
         refused = call(*wrong)
         assert refused.exit_code == 2
         assert len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_question_of_one_entry_is_a_section(swept, monkeypatch):
+    monkeypatch.setattr(_questions, "_QUESTIONS", dict(_questions._QUESTIONS))
+
+    def how_many(subject):
+        return blocks_of(Answer(f"{subject.dataset.name} is looked at.", []))
+
+    toy = _questions.ReportQuestion("toy", "Which table it is", how_many)
+    _questions.add(toy)
+    with pytest.raises(ValueError, match=r"'toy' already, .*Give another `name`"):
+        _questions.add(toy)
+    store, run = swept
+    made = report(store, run, sections=["toy", "definitions"])
+    assert [section.title for section in made.sections] == [
+        "Which table it is",
+        "What the words mean",
+    ]
+    assert "People is looked at." in ReportPage(made.to_html()).texts["p"]
+    with pytest.raises(ValueError, match=r"no section 'coin'.*reproduce and toy"):
+        report(store, run, sections=["coin"])
