@@ -26,10 +26,8 @@ from fairdash._validation import (
     encode_groups,
     value_label,
 )
+from fairdash.methods.arrays import Float32Array, FloatArray
 from fairdash.methods.declare import Declared, param
-from fairdash.methods.scorers import Float32
-
-Float = NDArray[np.float64]
 
 
 class TrainingRows(NamedTuple):
@@ -49,10 +47,10 @@ class TrainingRows(NamedTuple):
     X: Any
     target: NDArray[np.int64]
     codes: NDArray[np.int64]
-    weight: Float | None
+    weight: FloatArray | None
 
     @property
-    def row_weights(self) -> Float:
+    def row_weights(self) -> FloatArray:
         """Number of rows that each row stands for."""
         return np.ones(len(self.target)) if self.weight is None else self.weight
 
@@ -111,7 +109,7 @@ class Learned:
     classes_: NDArray[Any]
     groups_: NDArray[Any]
     history_: pd.DataFrame
-    ratio_: Float32 | None
+    ratio_: Float32Array | None
     ratio_history_: dict[str, NDArray[Any]] | None
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -332,7 +330,9 @@ class GroupedClassifier(BinaryClassifier):
         return float(accuracy_score(y, decided, sample_weight=sample_weight))
 
     @in_one_order
-    def predict_proba(self, X: ArrayLike, *, sensitive_features: ArrayLike) -> Float:
+    def predict_proba(
+        self, X: ArrayLike, *, sensitive_features: ArrayLike
+    ) -> FloatArray:
         """Return the probability of each class, one column per class."""
         check_is_fitted(self)
         rows = self._rows(X)
@@ -342,7 +342,7 @@ class GroupedClassifier(BinaryClassifier):
 
     def decision_function(
         self, X: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> Float:
+    ) -> FloatArray:
         """Return the logit of the probability of ``classes_[1]``."""
         positive = self.predict_proba(X, sensitive_features=sensitive_features)[:, 1]
         return logit(positive)
@@ -357,7 +357,7 @@ class GroupedClassifier(BinaryClassifier):
         return validate_data(self, X, dtype=np.float64, reset=False)
 
     @abstractmethod
-    def _positive(self, rows: Float, group: NDArray[np.int64]) -> Float: ...
+    def _positive(self, rows: FloatArray, group: NDArray[np.int64]) -> FloatArray: ...
 
 
 def known_groups(

@@ -16,12 +16,8 @@ from sklearn.utils.validation import (
 )
 
 from fairdash.datasets import draws
-from fairdash.methods.base import (
-    BinaryClassifier,
-    Float,
-    GroupedClassifier,
-    NetworkClassifier,
-)
+from fairdash.methods.arrays import FloatArray
+from fairdash.methods.base import BinaryClassifier, GroupedClassifier, NetworkClassifier
 
 
 class Drawing(BinaryClassifier):
@@ -31,13 +27,13 @@ class Drawing(BinaryClassifier):
     __metadata_request__predict = {"random_state": True}  # noqa: RUF012
 
     def _drawn(
-        self, rows: Any, positive: Float, random_state: draws.RandomState
+        self, rows: Any, positive: FloatArray, random_state: draws.RandomState
     ) -> NDArray[Any]:
         content = draws.array_content(rows)
         return self.classes_[draws.drawn(positive, content, random_state)]
 
     def _expected_accuracy(
-        self, y: ArrayLike, chances: Float, sample_weight: ArrayLike | None
+        self, y: ArrayLike, chances: FloatArray, sample_weight: ArrayLike | None
     ) -> float:
         outcome = column_or_1d(y)
         check_consistent_length(outcome, chances, sample_weight)
@@ -53,13 +49,13 @@ class MixtureClassifier(Drawing, NetworkClassifier):
     network_: Any
     _dtype: ClassVar[type[np.floating]] = np.float64
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the chance of deciding for each class, one column per class."""
         check_is_fitted(self, "network_")
         positive = self.network_.positive(self._rows(X))
         return np.column_stack([1 - positive, positive])
 
-    def decision_function(self, X: ArrayLike) -> Float:
+    def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return how far the chance of ``classes_[1]`` is above one half."""
         return self.predict_proba(X)[:, 1] - 0.5
 
@@ -95,7 +91,7 @@ class GroupedMixture(Drawing, GroupedClassifier):
 
     def decision_function(
         self, X: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> Float:
+    ) -> FloatArray:
         """Return how far the chance of ``classes_[1]`` is above one half."""
         chances = self.predict_proba(X, sensitive_features=sensitive_features)
         return chances[:, 1] - 0.5

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from fairdash.methods.base import Float, TrainingRows
+from fairdash.methods.arrays import FloatArray
+from fairdash.methods.base import TrainingRows
 from fairdash.methods.classical.plain import OneByOne, OneModel
 from fairdash.methods.declare import Method
 
@@ -51,7 +52,7 @@ class FairClassifier(OneByOne, OneModel):
             keeps the scores of its rows.
         """
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         return self._keep(self.train(rows), rows)
 
 

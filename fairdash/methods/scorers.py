@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from fairdash.methods.arrays import Codes, Float32Array, FloatArray
 from fairdash.methods.log_loss.truncation import TruncatedLogistic
 
-Float32 = NDArray[np.float32]
 CHUNK = 2048  # rows whose hidden activations stay in the processor's cache
 
 
@@ -26,8 +26,8 @@ class Network:
         One vector per layer.
     """
 
-    weights: Sequence[Float32]
-    biases: Sequence[Float32]
+    weights: Sequence[Float32Array]
+    biases: Sequence[Float32Array]
 
     def logits(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the output of every row of ``X``; shape (n_samples,).
@@ -50,13 +50,13 @@ class Network:
         """Return P(1) of every row; a network is not told the group."""
         return expit(self.logits(X))
 
-    def arrays(self) -> dict[str, Float32]:
+    def arrays(self) -> dict[str, Float32Array]:
         """Return the parameters by name, ready for a safetensors file."""
         named = {f"weight_{i}": weight for i, weight in enumerate(self.weights)}
         return named | {f"bias_{i}": bias for i, bias in enumerate(self.biases)}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Float32]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, Float32Array]) -> Self:
         """Return the network whose ``arrays()`` these are."""
         n_layers = len(arrays) // 2
         return cls(
@@ -65,8 +65,6 @@ class Network:
         )
 
 
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
 Arrays = Mapping[str, NDArray[np.generic]]
 EXTREME = 1e-6  # nearest that a probability comes to 0 and 1 before its log odds
 _LEAF = -1  # instead of a feature
@@ -79,7 +77,7 @@ class Scorer(Protocol):
     One whose ``mixture`` is true decides at random: see `is_mixture`.
     """
 
-    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+    def positive(self, X: NDArray[np.floating], group: Codes) -> FloatArray:
         """Return P(1) of every row; ``group`` is the index of its group's name."""
         ...
 
@@ -124,10 +122,12 @@ class LinearMixture(_Stored):
     intercepts: NDArray[np.floating]
     shares: NDArray[np.floating]
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return the probability of a positive decision."""
         decided = X @ self.coefficients.T + self.intercepts > 0
-        positive: Float = decided @ np.asarray(self.shares, np.float64)
+        positive: FloatArray = decided @ np.asarray(self.shares, np.float64)
         return positive.clip(0, 1)
 
 
@@ -141,10 +141,12 @@ class Linear(_Stored):
     intercept : ndarray of shape (1,)
     """
 
-    coefficients: Float
-    intercept: Float
+    coefficients: FloatArray
+    intercept: FloatArray
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return P(1) of every row."""
         margin = np.asarray(X, np.float64) @ self.coefficients + self.intercept
         return expit(margin)
@@ -154,9 +156,11 @@ class Linear(_Stored):
 class Constant(_Stored):
     """The same probability for every row: ``constant``, of shape (1,)."""
 
-    constant: Float
+    constant: FloatArray
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return P(1) of every row."""
         return np.full(len(X), float(self.constant[0]))
 
@@ -167,7 +171,7 @@ class Unkept:
 
     model: Any
 
-    def positive(self, X: Any, group: Codes | None = None) -> Float:
+    def positive(self, X: Any, group: Codes | None = None) -> FloatArray:
         """Return P(1) of every row."""
         return np.asarray(self.model.predict_proba(X), np.float64)[:, 1]
 
@@ -217,17 +221,19 @@ class GroupThresholds(_OnBase):
     mixture: ClassVar[bool] = True
 
     base: Scorer
-    thresholds: Float
-    signs: Float
-    shares: Float
-    constants: Float
+    thresholds: FloatArray
+    signs: FloatArray
+    shares: FloatArray
+    constants: FloatArray
 
-    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+    def positive(self, X: NDArray[np.floating], group: Codes) -> FloatArray:
         """Return the probability of a positive decision."""
         scores = self.base.positive(X, group)
         signs = self.signs[group]
         above = signs * scores[:, None] > signs * self.thresholds[group]
-        positive: Float = self.constants[group] + (self.shares[group] * above).sum(1)
+        positive: FloatArray = self.constants[group] + (self.shares[group] * above).sum(
+            1
+        )
         return positive.clip(0, 1)
 
 
@@ -245,9 +251,11 @@ class Mixture:
     mixture: ClassVar[bool] = True
 
     members: Sequence[Scorer]
-    member_shares: Float
+    member_shares: FloatArray
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return the probability of a positive decision."""
         total = np.zeros(len(X))
         none = np.zeros(len(X), np.int64)
@@ -283,12 +291,12 @@ class _Trees(_Stored):
 
     roots: NDArray[np.int32]  # (n_trees,), nodes; the other arrays are (n_nodes,)
     features: NDArray[np.int32]  # column compared with the threshold; -1 at a leaf
-    thresholds: Float
-    values: Float  # of leaves
+    thresholds: FloatArray
+    values: FloatArray  # of leaves
     left: NDArray[np.int32]  # where a row goes that is at most the threshold
     right: NDArray[np.int32]
 
-    def _total(self, rows: NDArray[np.floating]) -> Float:
+    def _total(self, rows: NDArray[np.floating]) -> FloatArray:
         """Return the sum over trees of the value at each row's leaf."""
         total = np.zeros(len(rows))
         for root in self.roots:
@@ -316,7 +324,9 @@ class _Trees(_Stored):
 class Forest(_Trees):
     """Trees whose leaves are P(1)."""
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return the mean over trees of P(1) at the leaf."""
         rows = np.asarray(X, np.float32)  # what the trees were grown on
         return self._total(rows) / len(self.roots)
@@ -335,9 +345,11 @@ class Boosted(_Trees):
     """
 
     missing_left: NDArray[np.int8]
-    baseline: Float
+    baseline: FloatArray
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return P(1) of every row."""
         return expit(self.baseline[0] + self._total(np.asarray(X, np.float64)))
 
@@ -361,11 +373,13 @@ class RuleList(_Stored):
     """
 
     features: NDArray[np.int32]
-    rule_thresholds: Float
+    rule_thresholds: FloatArray
     above: NDArray[np.int8]
     decisions: NDArray[np.int8]
 
-    def positive(self, X: NDArray[np.floating], group: Codes | None = None) -> Float:
+    def positive(
+        self, X: NDArray[np.floating], group: Codes | None = None
+    ) -> FloatArray:
         """Return the decision, 0 or 1."""
         return self.decisions[self.first(X)].astype(np.float64)
 
@@ -378,7 +392,7 @@ class RuleList(_Stored):
 
 
 def audited_rows(
-    X: NDArray[np.floating], group: Codes, n_groups: int, log_odds: Float
+    X: NDArray[np.floating], group: Codes, n_groups: int, log_odds: FloatArray
 ) -> NDArray[np.float32]:
     """Return the columns that a tree of `Multicalibration` reads."""
     features = np.nan_to_num(np.asarray(X, np.float32), nan=0.0)
@@ -402,7 +416,7 @@ class Recalibrated:
     n_groups: NDArray[np.int64]
     trees: Forest
 
-    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+    def positive(self, X: NDArray[np.floating], group: Codes) -> FloatArray:
         """Return P(1) of every row of known group."""
         p = self.base.positive(X, group)
         z = logit(p.clip(EXTREME, 1 - EXTREME))
@@ -450,7 +464,7 @@ class Unfilled(_OnBase):
         """Whether the model itself is one."""
         return is_mixture(self.base)
 
-    def positive(self, X: NDArray[np.floating], group: Codes) -> Float:
+    def positive(self, X: NDArray[np.floating], group: Codes) -> FloatArray:
         """Return P(1) of every row."""
         return self.base.positive(unfilled(X, self.filled, self.flags), group)
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
 from fairdash._validation import brief
-from fairdash.methods.base import Float
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import NOT_INSTALLED, param
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.scorers import Boosted, Forest, Linear, Scorer, Unkept
@@ -163,7 +163,7 @@ def _forest(model: Any) -> Forest:
     return joined_trees(trees, [tree.value[:, 0, 1] for tree in trees])
 
 
-def joined_trees(trees: Sequence[Any], values: Sequence[Float]) -> Forest:
+def joined_trees(trees: Sequence[Any], values: Sequence[FloatArray]) -> Forest:
     """Return trees of scikit-learn with a value for each node, one after the other."""
     sizes = [tree.node_count for tree in trees]
     first = np.cumsum([0, *sizes])[:-1]

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.methods.base import Float, TrainingRows, Weighted
+from fairdash.methods.arrays import Codes, FloatArray
+from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical.bases import as_scorer, fit_base
-from fairdash.methods.classical.plain import CarriesBase, Codes
+from fairdash.methods.classical.plain import CarriesBase
 from fairdash.methods.declare import Method, param, positional
 from fairdash.methods.mixture import GroupedMixture
 from fairdash.methods.noisy_groups.inputs import check_share
@@ -46,7 +47,7 @@ class HardtLogistic(Weighted, CarriesBase, GroupedMixture):
         help="By how much the rates of groups may differ on the training rows.",
     )
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         self.solver_ = fit_base(self._base(rows), rows.X, rows.target, rows.weight)
         base = as_scorer(self.solver_)
         corrected = HardtThreshold(self.constraints, tolerance=self.tolerance).fit(
@@ -58,7 +59,7 @@ class HardtLogistic(Weighted, CarriesBase, GroupedMixture):
         self.network_ = as_arrays(base, corrected.thresholds())
         return self._positive(rows.X, rows.codes)
 
-    def _positive(self, rows: Any, group: Codes) -> Float:
+    def _positive(self, rows: Any, group: Codes) -> FloatArray:
         network: GroupThresholds = self.network_
         return network.positive(rows, group)
 

@@ -5,7 +5,8 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Float, TrainingRows, Weighted
+from fairdash.methods.arrays import Codes, FloatArray
+from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical import plain
 from fairdash.methods.classical.bases import ITERATIONS, fit_base, ridge_logistic
 from fairdash.methods.declare import Method, param, vary
@@ -32,7 +33,7 @@ class Logistic(plain.LinearBaseline):
     alpha: float = vary(RIDGE, default=1e-4, low=1e-4, high=1.0, step=1e-4)
     max_iter: int = param(ITERATIONS, doc="Most iterations.")
 
-    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
+    def _solve(self, rows: TrainingRows) -> tuple[FloatArray, float]:
         solver = ridge_logistic(self.alpha, rows.n_rows)
         solver.set_params(max_iter=self.max_iter)
         solver.fit(rows.X, rows.target, sample_weight=rows.weight)
@@ -49,7 +50,7 @@ class Reweighing(Weighted, plain.CarriesBase, plain.OneModel):
     discrimination (2012), section 5.2.
     """
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         weights = independence_weights(rows.target, rows.codes, rows.weight)
         model = self._base(rows)
         return self._keep(fit_base(model, rows.X, rows.target, weights), rows)
@@ -91,7 +92,7 @@ class CovarianceConstraint(plain.LinearBaseline):
     )
     alpha: float = RIDGE
 
-    def _solve(self, rows: TrainingRows) -> tuple[Float, float]:
+    def _solve(self, rows: TrainingRows) -> tuple[FloatArray, float]:
         X, target, codes, _ = rows
         share = rows.row_weights / rows.n_rows
         design = np.column_stack([X, np.ones(len(X))])
@@ -102,7 +103,7 @@ class CovarianceConstraint(plain.LinearBaseline):
         pulls = ((indicator - share @ indicator) * share[:, None]).T
         directions = pulls / self.covariance_bound @ design
 
-        def loss_and_slope(theta: Float) -> tuple[float, Float]:
+        def loss_and_slope(theta: FloatArray) -> tuple[float, FloatArray]:
             margin = design @ theta
             loss = share @ (np.logaddexp(0, margin) - target * margin)
             slope = (share * (expit(margin) - target)) @ design + ridge * theta
@@ -147,8 +148,8 @@ COVARIANCE = Method.of(
 
 
 def independence_weights(
-    target: plain.Codes, codes: plain.Codes, weight: Float | None = None
-) -> Float:
+    target: Codes, codes: Codes, weight: FloatArray | None = None
+) -> FloatArray:
     """Return the weight of each row, P(a) P(y) / P(a, y) times what it counts.
 
     They average to one if no cell is empty.

@@ -9,14 +9,15 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeRegressor
 
 from fairdash._validation import check_positive
-from fairdash.methods.base import Float, GroupedClassifier, TrainingRows, Weighted
+from fairdash.methods.arrays import Codes, FloatArray
+from fairdash.methods.base import GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import (
     as_scorer,
     fit_base,
     joined_trees,
     row_checks,
 )
-from fairdash.methods.classical.plain import CarriesBase, Codes
+from fairdash.methods.classical.plain import CarriesBase
 from fairdash.methods.declare import Method, param
 from fairdash.methods.scorers import EXTREME, Recalibrated, audited_rows
 
@@ -88,7 +89,7 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
         # The trees read numbers, whatever the base model takes.
         return {"dtype": np.float64, "ensure_all_finite": "allow-nan"}
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         X, target, codes, _ = rows
         n_folds = min(FOLDS, int(np.bincount(target).min()))
         if n_folds < 2:
@@ -113,8 +114,8 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
         return fit_base(self._base(rows), rows.X, rows.target, rows.weight)
 
     def _rounds(
-        self, rows: TrainingRows, p: Float, training: Codes, held_out: Codes
-    ) -> list[tuple[Any, Float]]:
+        self, rows: TrainingRows, p: FloatArray, training: Codes, held_out: Codes
+    ) -> list[tuple[Any, FloatArray]]:
         """Return the trees that lower the held-out log loss, with their leaves' values.
 
         ``p`` are scores to correct, ``training`` and ``held_out`` indices of rows.
@@ -122,7 +123,7 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
         X, target, codes, _ = rows
         row_weights = rows.row_weights
 
-        def held_loss(z: Float) -> float:
+        def held_loss(z: FloatArray) -> float:
             return log_loss(
                 target[held_out],
                 expit(z[held_out]),
@@ -160,7 +161,7 @@ class Multicalibration(Weighted, CarriesBase, GroupedClassifier):
                 break
         return trees[:best]
 
-    def _positive(self, rows: Any, group: Codes) -> Float:
+    def _positive(self, rows: Any, group: Codes) -> FloatArray:
         network: Recalibrated = self.network_
         return network.positive(rows, group)
 

@@ -6,16 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from fairdash._validation import check_positive
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import (
     BinaryClassifier,
-    Float,
     NetworkClassifier,
     Samples,
     TrainingRows,
@@ -26,8 +26,6 @@ from fairdash.methods.declare import Method, param, vary
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.params import NO_RANDOM_STATE, RANDOM_STATE, RIDGE, at_least_two
 from fairdash.methods.scorers import Linear, Network
-
-Codes = NDArray[np.int64]
 
 
 class OneByOne(BinaryClassifier):
@@ -73,7 +71,7 @@ class OneByOne(BinaryClassifier):
         return tags
 
     @abstractmethod
-    def _learn(self, rows: TrainingRows) -> Float: ...
+    def _learn(self, rows: TrainingRows) -> FloatArray: ...
 
 
 class CarriesBase(OneByOne):
@@ -101,15 +99,15 @@ class LinearBaseline(Weighted, OneByOne, NetworkClassifier):
     def _rows(self, X: ArrayLike) -> Any:  # as networks read them
         return NetworkClassifier._rows(self, X)
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         self.network_ = as_network(*self._solve(rows))
         return self.predict_proba(rows.X)[:, 1]
 
     @abstractmethod
-    def _solve(self, rows: TrainingRows) -> tuple[Float, float]: ...
+    def _solve(self, rows: TrainingRows) -> tuple[FloatArray, float]: ...
 
 
-def as_network(coefficients: Float, intercept: float) -> Network:
+def as_network(coefficients: FloatArray, intercept: float) -> Network:
     """Return a linear model as a network without a hidden layer."""
     return Network(
         [coefficients.reshape(-1, 1).astype(np.float32)],
@@ -129,7 +127,7 @@ class OneModel(LearnedModel, NetworkClassifier):
     ``network_`` is the same as plain arrays, where its kind has these.
     """
 
-    def predict_proba(self, X: ArrayLike) -> Float:
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probability of each class, one column per class."""
         check_is_fitted(self, "network_")
         rows = self._rows(X)
@@ -138,11 +136,11 @@ class OneModel(LearnedModel, NetworkClassifier):
             return np.column_stack([1 - positive, positive])
         return self.model_.predict_proba(rows)
 
-    def decision_function(self, X: ArrayLike) -> Float:
+    def decision_function(self, X: ArrayLike) -> FloatArray:
         """Return the logit of the probability of ``classes_[1]``."""
         return logit(self.predict_proba(X)[:, 1])
 
-    def _keep(self, model: Any, rows: TrainingRows) -> Float:
+    def _keep(self, model: Any, rows: TrainingRows) -> FloatArray:
         network = bases.as_scorer(model)
         if isinstance(network, Linear):
             network = as_network(network.coefficients, float(network.intercept[0]))
@@ -156,7 +154,7 @@ class PlainClassifier(Weighted, OneByOne, OneModel):
 
     _ignores_groups = True
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         model = bases.fit_base(self._model(), rows.X, rows.target, rows.weight)
         return self._keep(model, rows)
 

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods.base import Float, TrainingRows, Weighted
+from fairdash.methods.arrays import FloatArray
+from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical.bases import as_scorer, fit_base
 from fairdash.methods.classical.plain import CarriesBase, OneModel
 from fairdash.methods.classical.weighted_moments import WeightedParity, weighted
@@ -52,7 +53,7 @@ class Reductions(Weighted, CarriesBase, MixtureClassifier):
     tolerance: float = TOLERANCE
     max_iter: int = param(50, doc="Most rounds, each with a base model or more.")
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         search = reductions.ExponentiatedGradient(
             OnAllRows(self._base(rows), rows.X),
             _moment(self.constraints, rows.weight, difference_bound=self.tolerance),
@@ -101,7 +102,7 @@ class GridReductions(Weighted, CarriesBase, OneModel):
         help="How many models are fitted.",
     )
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         search = reductions.GridSearch(
             OnAllRows(self._base(rows), rows.X),
             _moment(self.constraints, rows.weight),
@@ -171,7 +172,7 @@ def _search(search: Any, rows: TrainingRows) -> None:
         search.fit(index, rows.target, sensitive_features=rows.codes)
 
 
-def _moment(constraints: str, weight: Float | None, **bounds: float) -> Any:
+def _moment(constraints: str, weight: FloatArray | None, **bounds: float) -> Any:
     kind = getattr(reductions, MOMENTS[constraints])
     if weight is None:
         return kind(**bounds)

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from fairdash._validation import check_non_negative
-from fairdash.methods.base import Float, TrainingRows
+from fairdash.methods.arrays import FloatArray
+from fairdash.methods.base import TrainingRows
 from fairdash.methods.classical.plain import OneByOne
 from fairdash.methods.classical.rule_search import (
     Patterns,
@@ -122,7 +123,7 @@ class RobustFairCORELS(OneByOne, MixtureClassifier):
     )
     random_state: Any = vary(RANDOM_STATE, doc="Of the samples.")
 
-    def _learn(self, rows: TrainingRows) -> Float:
+    def _learn(self, rows: TrainingRows) -> FloatArray:
         X, target, codes, _ = rows
         conditions, met = possible_conditions(X, self.n_bins, self.min_support)
         rng = check_random_state(self.random_state)

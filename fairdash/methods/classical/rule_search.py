@@ -6,14 +6,10 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairdash.methods.base import Float
-from fairdash.methods.scorers import Codes
+from fairdash.methods.arrays import BoolArray, Codes, FloatArray
 
 _ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
-
-BoolArray = NDArray[np.bool_]
 
 
 class Condition(NamedTuple):
@@ -70,7 +66,7 @@ class Completed(NamedTuple):
 
 
 def possible_conditions(
-    X: Float, n_bins: int, min_support: float
+    X: FloatArray, n_bins: int, min_support: float
 ) -> tuple[list[Condition], BoolArray]:
     """Return the conditions on one column, and the rows that meet each, as rows."""
     conditions: dict[bytes, tuple[Condition, BoolArray]] = {}
@@ -137,7 +133,7 @@ class Patterns:
         self.unavoidable = self.all_rows.sum(1).min(1)
 
 
-def unfairness(positive: Float, total: Float, *, odds: bool) -> Float:
+def unfairness(positive: FloatArray, total: FloatArray, *, odds: bool) -> FloatArray:
     """Return the largest gap of shares of rows by (..., group, outcome), decided 1."""
     if not odds:
         positive = positive.sum(-1, keepdims=True)

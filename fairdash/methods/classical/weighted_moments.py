@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.methods.base import Float
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.lazy import reductions
 
 
@@ -17,7 +17,7 @@ class WeightedRows:
     tags: Any
     X: Any
 
-    def __init__(self, weight: Float, **bounds: float) -> None:
+    def __init__(self, weight: FloatArray, **bounds: float) -> None:
         super().__init__(**bounds)
         self.weight = weight
 
@@ -86,7 +86,7 @@ class WeightedParity(WeightedRows):
         return weighted(reductions.ErrorRate, WeightedError, self.weight)
 
 
-def weighted(kind: type, mixin: type, weight: Float, **bounds: float) -> Any:
+def weighted(kind: type, mixin: type, weight: FloatArray, **bounds: float) -> Any:
     """Return an object of a class of fairlearn, with a mixin that weights its rows."""
     weighted_kind = type(kind.__name__, (mixin, kind), {})
     return weighted_kind(weight, **bounds)

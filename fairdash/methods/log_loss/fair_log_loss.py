@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from fairdash._validation import check_positive
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import (
     GroupedClassifier,
     ManyClassifier,
@@ -29,10 +30,10 @@ ACCEPTED = 1e-6  # residual above which a fit warns
 class LearnedLogLoss:
     """Attributes that `FairLogLoss` learns, with their types; described there."""
 
-    coef_: truncation.Float
-    intercept_: truncation.Float
-    group_offsets_: truncation.Float
-    multiplier_: truncation.Float
+    coef_: FloatArray
+    intercept_: FloatArray
+    group_offsets_: FloatArray
+    multiplier_: FloatArray
     kkt_residual_: float
     n_iter_: int
 
@@ -104,9 +105,7 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
     max_iter: int = param(500, doc="Most Newton steps.")
     random_state: Any = NO_RANDOM_STATE
 
-    def _positive(
-        self, rows: truncation.Float, group: NDArray[np.int64]
-    ) -> truncation.Float:
+    def _positive(self, rows: FloatArray, group: NDArray[np.int64]) -> FloatArray:
         network: truncation.TruncatedLogistic = self.network_
         return network.positive(rows, group)
 
@@ -161,7 +160,7 @@ class FairLogLoss(LearnedLogLoss, Weighted, ManyClassifier, GroupedClassifier):
                 warnings.warn(message, ConvergenceWarning, stacklevel=4)
         root.call_on_fit_task_end(estimator=self, X=samples.X, y=samples.y)
 
-    def _keep(self, solution: Position, scales: truncation.Float) -> None:
+    def _keep(self, solution: Position, scales: FloatArray) -> None:
         """Set the learned attributes; theta is features, intercept, groups' offsets."""
         theta = solution.theta
         n_features = self.n_features_in_

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from fairdash.methods.log_loss.truncation import Float, Played, play
+from fairdash.methods.arrays import FloatArray
+from fairdash.methods.log_loss.truncation import Played, play
 
 JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians
 CHUNK = 2048  # rows that stay in the cache between their weighting and product
@@ -57,14 +58,14 @@ class Saddle:
         has a larger multiplier.
     """
 
-    X: Float
-    y: Float
-    share: Float
-    scale: Float
-    bound: Float
+    X: FloatArray
+    y: FloatArray
+    share: FloatArray
+    scale: FloatArray
+    bound: FloatArray
     alpha: float
 
-    def at(self, theta: Float, multiplier: Float) -> "Position":
+    def at(self, theta: FloatArray, multiplier: FloatArray) -> "Position":
         """Return the game at given parameters."""
         margin = self.X @ theta
         pull = self.scale @ multiplier
@@ -74,17 +75,17 @@ class Saddle:
 class Step(NamedTuple):
     """Changes of both players' parameters."""
 
-    theta: Float
-    multiplier: Float
+    theta: FloatArray
+    multiplier: FloatArray
 
 
 class Eliminated(NamedTuple):
     """The Newton system with theta eliminated: see `Position.eliminated`."""
 
-    theta: Float
-    cross: Float
-    curvature: Float
-    slope: Float
+    theta: FloatArray
+    cross: FloatArray
+    curvature: FloatArray
+    slope: FloatArray
 
 
 @dataclass(frozen=True)
@@ -92,10 +93,10 @@ class Position:
     """Value and derivatives of the game at one place."""
 
     game: Saddle
-    theta: Float
-    multiplier: Float
-    margin: Float
-    pull: Float
+    theta: FloatArray
+    multiplier: FloatArray
+    margin: FloatArray
+    pull: FloatArray
     played: Played
 
     @cached_property
@@ -113,7 +114,7 @@ class Position:
         return float(self.game.share @ (loss - self.game.y * m) + ridge)
 
     @cached_property
-    def slope(self) -> Float:
+    def slope(self) -> FloatArray:
         """Gradient in theta: mean of (Q - y) x, and the penalty's."""
         # By Danskin's theorem on Eq. 10 lambda counts as fixed. The subgradient that
         # the paper prints (Eq. 67-71) lacks a term.
@@ -122,7 +123,7 @@ class Position:
         return error @ game.X + game.alpha * self.theta
 
     @cached_property
-    def gap(self) -> Float:
+    def gap(self) -> FloatArray:
         """Gradient in the multipliers: how far each constraint is from holding."""
         return (self.played.p * self.game.share) @ self.game.scale
 
@@ -149,7 +150,7 @@ class Position:
         factor, lower = cho_factor(hessian, overwrite_a=True, check_finite=False)
         return factor, lower
 
-    def descent(self) -> Float:
+    def descent(self) -> FloatArray:
         """Return the Newton step of theta alone."""
         return -cho_solve(self.curvature, self.slope, check_finite=False)
 
@@ -219,8 +220,8 @@ class Solution(NamedTuple):
 
 def solve(
     game: Saddle,
-    theta: Float,
-    multiplier: Float,
+    theta: FloatArray,
+    multiplier: FloatArray,
     *,
     tol: float,
     max_iter: int,

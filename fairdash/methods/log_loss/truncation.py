@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from fairdash._validation import check_whole, value_label
+from fairdash.methods.arrays import FloatArray
 
-Float = NDArray[np.float64]
 OUTCOMES = {
     "demographic_parity": ((0, 1),),
     "true_positive_rate_parity": ((1,),),
@@ -18,7 +18,9 @@ OUTCOMES = {
 }
 
 
-def bounds(labels: Float, share: Float, constraints: str, n_groups: int) -> Float:
+def bounds(
+    labels: FloatArray, share: FloatArray, constraints: str, n_groups: int
+) -> FloatArray:
     """Return the share of the rows that each multiplier's constraint compares."""
     shares = [np.isin(labels, outcomes) @ share for outcomes in OUTCOMES[constraints]]
     return np.repeat(np.array(shares), n_groups - 1)
@@ -27,10 +29,10 @@ def bounds(labels: Float, share: Float, constraints: str, n_groups: int) -> Floa
 def scales(
     target: NDArray[np.int64],
     codes: NDArray[np.int64],
-    share: Float,
+    share: FloatArray,
     groups: NDArray[Any],
     constraints: str,
-) -> Float:
+) -> FloatArray:
     """Return the factor of each multiplier by (outcome, group, multiplier).
 
     One over the cell's share, minus in the first group; ValueError if a cell is empty.
@@ -127,7 +129,7 @@ def _scores(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return scores
 
 
-def limits(pull: Float) -> tuple[Float, Float]:
+def limits(pull: FloatArray) -> tuple[FloatArray, FloatArray]:
     r"""Return the lowest and the highest margin that a pull leaves as it is.
 
     :math:`\sigma(m) \leq 1/a` is :math:`m \leq -\log(a - 1)` for :math:`a > 1`, and
@@ -146,12 +148,12 @@ def limits(pull: Float) -> tuple[Float, Float]:
 class Played(NamedTuple):
     """Answers of the two players: P(1), Q(1), and where P is truncated."""
 
-    p: Float
-    q: Float
+    p: FloatArray
+    q: FloatArray
     truncated: NDArray[np.bool_]
 
 
-def play(margin: Float, pull: Float) -> Played:
+def play(margin: FloatArray, pull: FloatArray) -> Played:
     r"""Return the equilibrium of every row.
 
     .. math::
@@ -185,17 +187,17 @@ class TruncatedLogistic:
         is a feature.
     """
 
-    coefficients: Float
+    coefficients: FloatArray
     intercept: float
-    pulls: Float
-    offsets: Float
+    pulls: FloatArray
+    offsets: FloatArray
 
-    def margins(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:
+    def margins(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> FloatArray:
         """Return the margin of every row of known group, before truncation."""
-        out: Float = np.asarray(X, np.float64) @ self.coefficients + self.intercept
+        out: FloatArray = np.asarray(X, np.float64) @ self.coefficients + self.intercept
         return out + self.offsets[group]
 
-    def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> Float:
+    def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> FloatArray:
         r"""Return the predictor's P(1) of rows of known group and unknown outcome.
 
         .. math::

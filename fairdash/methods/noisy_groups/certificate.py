@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_non_negative, check_one_of
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.noisy_groups import worst_case
 from fairdash.methods.noisy_groups.inputs import (
     SIDES,
@@ -15,8 +16,6 @@ from fairdash.methods.noisy_groups.inputs import (
     by_group,
     decided_rows,
 )
-
-Float = NDArray[np.float64]
 
 
 def tv_certificate(
@@ -160,7 +159,11 @@ def _overall(side: Side, outcome: Labels, decision: Labels) -> float:
 
 
 def _part(
-    side: Side, names: NDArray[np.generic], overall: float, slack: float, **rates: Float
+    side: Side,
+    names: NDArray[np.generic],
+    overall: float,
+    slack: float,
+    **rates: FloatArray,
 ) -> pd.DataFrame:
     """Return a row for each group: its rates, and the violation by each of them."""
     table = pd.DataFrame({"rate": side.rate, "group": names, "overall": overall})

@@ -6,14 +6,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from fairdash.methods.arrays import BoolArray, Float32Array
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators
 from fairdash.methods.noisy_groups.game import (
     Adam,
     Answer,
-    Float32,
-    Mask,
     Opponent,
     Rows,
     SideRows,
@@ -92,7 +91,7 @@ METHOD = Method.of(
 )
 
 
-def _radii(models: Sequence[NoisyGroupsDRO]) -> Float32:
+def _radii(models: Sequence[NoisyGroupsDRO]) -> Float32Array:
     groups = models[0].groups_
     for model in models:
         radii = by_group("tv_radius", model.tv_radius, groups)
@@ -108,7 +107,9 @@ class AscentInBall:
     gradient. Two more columns hold those: of the group, and of the others.
     """
 
-    def __init__(self, rows: SideRows, radius: Float32, rate: Float32) -> None:
+    def __init__(
+        self, rows: SideRows, radius: Float32Array, rate: Float32Array
+    ) -> None:
         n_models = len(radius)
         n_groups = len(rows.groups)
         n = len(rows.counts)
@@ -134,7 +135,9 @@ class AscentInBall:
         self._p = np.repeat(self._base[None], n_models, axis=0)
         self._adam = Adam((n_models, n_groups, n), rate[:, None, None])
 
-    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+    def answer(
+        self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
+    ) -> Answer:
         """Return means and weights at the distributions reached, then climb."""
         p = self._p[:, :, :-2]
         weights = p * self._counts[:, :-2]
@@ -182,7 +185,9 @@ class AscentInBall:
         self._p = projected
 
 
-def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
+def _level(
+    values: Float32Array, counts: Float32Array, mass: Float32Array
+) -> Float32Array:
     """Return the level above which values that occur ``counts`` times sum to a mass."""
     # Newton's method, exact: the next level is the one at which the values above the
     # last would hold the mass. From below all values it only rises, and it has arrived
@@ -204,8 +209,8 @@ def _level(values: Float32, counts: Float32, mass: Float32) -> Float32:
 def drawn_violations(
     rows: Rows,
     training: TrainingRows,
-    radius: Float32,
-    slack: Float32,
+    radius: Float32Array,
+    slack: Float32Array,
     random_state: object,
 ) -> ViolationFunction:
     r"""Return the worst violations over a few draws, as the paper's public code.
@@ -227,7 +232,7 @@ def drawn_violations(
     distinct_radii, radii_of_model = np.unique(radius, axis=0, return_inverse=True)
     tables = [_tilted(rows, training, radii, moves) for radii in distinct_radii]
 
-    def worst(side: SideRows, decisions: Float32) -> Float32:
+    def worst(side: SideRows, decisions: Float32Array) -> Float32Array:
         side_index = rows.sides.index(side)
         rates = [
             tables[table][side_index] @ decided
@@ -239,8 +244,8 @@ def drawn_violations(
 
 
 def _tilted(
-    rows: Rows, training: TrainingRows, radii: Float32, moves: Float32
-) -> list[Float32]:
+    rows: Rows, training: TrainingRows, radii: Float32Array, moves: Float32Array
+) -> list[Float32Array]:
     """Return the tilted distributions over each side's distinct rows.
 
     Each table has shape (n_draws * n_groups, n_side), and its rows sum to one.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative, check_positive
+from fairdash.methods.arrays import Float32Array
 from fairdash.methods.base import (
     ManyClassifier,
     NetworkClassifier,
@@ -283,7 +284,7 @@ class RobustClassifier(GameClassifier):
     )
 
 
-def column(models: Sequence[NoisyGroupsClassifier], name: str) -> game.Float32:
+def column(models: Sequence[NoisyGroupsClassifier], name: str) -> Float32Array:
     """Return a parameter of every model."""
     return np.array([getattr(model, name) for model in models], np.float32)
 

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
+from fairdash.methods.arrays import BoolArray, Codes, Float32Array
 from fairdash.methods.noisy_groups.inputs import Side
 from fairdash.methods.noisy_groups.worst_case import project_simplex
 
-Float32 = NDArray[np.float32]
-Codes = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-ViolationFunction = Callable[[Mask], Float32]
+ViolationFunction = Callable[[BoolArray], Float32Array]
 SNAPSHOT = 25  # iterations between two candidates for the best iterate
 CACHED = 2**19  # features that all models score before the next, while in the cache
 CLIP = np.float32(1)  # value of a row beyond which it counts no more to choose rows
@@ -43,22 +41,22 @@ class SideRows:
 
     side: Side
     span: slice
-    counts: Float32
+    counts: Float32Array
     groups: tuple[slice, ...]
-    sizes: Float32
+    sizes: Float32Array
 
     @cached_property
-    def share(self) -> Float32:
+    def share(self) -> Float32Array:
         """Share of each row among those that the rate is over; sums to one."""
         return self.counts / self.counts.sum()
 
     @property
-    def inside(self) -> Float32:
+    def inside(self) -> Float32Array:
         """Training rows of every noisy group that the rate is over."""
         return np.array([self.counts[part].sum() for part in self.groups])
 
     @cached_property
-    def weights(self) -> Float32:
+    def weights(self) -> Float32Array:
         """Weight of each row in the mean of every noisy group, (n_groups, n_side)."""
         weights = np.zeros((len(self.groups), len(self.counts)), np.float32)
         for j, part in enumerate(self.groups):
@@ -81,26 +79,26 @@ class Rows:
         The distinct row that each training row is.
     """
 
-    X: Float32
-    sign: Float32
-    share: Float32
+    X: Float32Array
+    sign: Float32Array
+    share: Float32Array
     sides: tuple[SideRows, ...]
     of_row: Codes
 
     @cached_property
-    def hinge_slope(self) -> Float32:
+    def hinge_slope(self) -> Float32Array:
         """Slope of the mean hinge loss in the score of a row that has one."""
         return -(self.sign * self.share)
 
     @cached_property
-    def _parts(self) -> list[tuple[slice, Float32]]:
+    def _parts(self) -> list[tuple[slice, Float32Array]]:
         """Parts of the rows that stay in the cache, with their features transposed."""
         n_rows = max(CACHED // self.X.shape[1] // 64, 1) * 64
         starts = range(0, len(self.X), n_rows)
         parts = [slice(start, start + n_rows) for start in starts]
         return [(part, np.ascontiguousarray(self.X[part].T)) for part in parts]
 
-    def scores(self, theta: Float32) -> Float32:
+    def scores(self, theta: Float32Array) -> Float32Array:
         """Return the scores of every model, (n_models, n_distinct)."""
         phi = np.empty((len(theta), 1, len(self.X)), np.float32)
         for part, features in self._parts:
@@ -134,7 +132,7 @@ def compress(
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     first = first[order]
-    occurrences: Float32 = counts[order].astype(np.float32)
+    occurrences: Float32Array = counts[order].astype(np.float32)
     sizes = np.bincount(codes, weight, len(groups)).astype(np.float32)
     side_rows = []
     for side in sides:
@@ -155,8 +153,8 @@ def compress(
 class Answer(NamedTuple):
     """Worst mean of every group, (k, m), and the rows' weights, (k, n_side)."""
 
-    mean: Float32
-    pull: Float32
+    mean: Float32Array
+    pull: Float32Array
 
 
 class Opponent(Protocol):
@@ -164,7 +162,9 @@ class Opponent(Protocol):
 
     n_groups: int
 
-    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+    def answer(
+        self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
+    ) -> Answer:
         """Return the means and the pull on each row."""
         ...
 
@@ -176,7 +176,9 @@ class GivenGroups:
         self.n_groups = len(rows.groups)
         self.weights = rows.weights
 
-    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+    def answer(
+        self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
+    ) -> Answer:
         """Return the means of the noisy groups."""
         return Answer(by_model(v, self.weights.T), by_model(multiplier, self.weights))
 
@@ -185,10 +187,10 @@ class Candidate(NamedTuple):
     """An iterate that may become the result; each value has one entry a model."""
 
     iteration: int
-    theta: Float32
-    loss: Float32
-    error: Float32
-    violation: Float32
+    theta: Float32Array
+    loss: Float32Array
+    error: Float32Array
+    violation: Float32Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,12 +209,12 @@ class Played:
         The candidate that ``theta`` is.
     """
 
-    theta: Float32
-    multiplier: Float32
+    theta: Float32Array
+    multiplier: Float32Array
     iteration: NDArray[np.int64]
-    loss: Float32
-    error: Float32
-    violation: Float32
+    loss: Float32Array
+    error: Float32Array
+    violation: Float32Array
     best: NDArray[np.int64]
 
 
@@ -222,13 +224,13 @@ class Adam:
     ``rate`` broadcasts to ``shape``.
     """
 
-    def __init__(self, shape: tuple[int, ...], rate: Float32) -> None:
+    def __init__(self, shape: tuple[int, ...], rate: Float32Array) -> None:
         self.rate = rate
         self._mean = np.zeros(shape, np.float32)
         self._square = np.zeros(shape, np.float32)
         self._steps = 0
 
-    def step(self, gradient: Float32) -> Float32:
+    def step(self, gradient: Float32Array) -> Float32Array:
         """Return the move along ``gradient``."""
         self._steps += 1
         self._mean *= DECAY
@@ -237,10 +239,10 @@ class Adam:
         self._square += (1 - SQUARE_DECAY) * gradient * gradient
         mean_share = 1 - DECAY**self._steps
         square_share = 1 - SQUARE_DECAY**self._steps
-        size: Float32 = np.sqrt(self._square)
+        size: Float32Array = np.sqrt(self._square)
         size *= np.float32(square_share**-0.5)
         size += np.float32(EPSILON)
-        move: Float32 = np.divide(self._mean, size, dtype=np.float32)
+        move: Float32Array = np.divide(self._mean, size, dtype=np.float32)
         move *= np.asarray(self.rate / mean_share, dtype=np.float32)
         return move
 
@@ -249,11 +251,11 @@ def play(
     rows: Rows,
     opponents: Sequence[Opponent],
     *,
-    learning_rate: Float32,
-    multiplier_rate: Float32,
-    slack: Float32,
+    learning_rate: Float32Array,
+    multiplier_rate: Float32Array,
+    slack: Float32Array,
     n_iterations: int,
-    violation: Callable[[Mask], Float32],
+    violation: Callable[[BoolArray], Float32Array],
     stopped: Callable[[], bool],
 ) -> Played:
     """Descend on the models, ascend on multipliers and memberships, by full batches.
@@ -327,8 +329,11 @@ def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
 
 
 def slopes(
-    rows: Rows, opponents: Sequence[Opponent], phi: Float32, multiplier: Float32
-) -> tuple[Float32, Float32]:
+    rows: Rows,
+    opponents: Sequence[Opponent],
+    phi: Float32Array,
+    multiplier: Float32Array,
+) -> tuple[Float32Array, Float32Array]:
     """Return the Lagrangian's slope in the scores, and the constraints without slack.
 
     ``phi`` are scores, (n_models, n_distinct), ``multiplier`` is (n_models,
@@ -362,7 +367,7 @@ def slopes(
     return slope, gap
 
 
-def by_model(values: NDArray[Any], matrix: Float32) -> Float32:
+def by_model(values: NDArray[Any], matrix: Float32Array) -> Float32Array:
     """Return values x matrix of (n_models, n) and (n, k) or (n,), model by model.
 
     One product for all models would round by their number.
@@ -370,7 +375,7 @@ def by_model(values: NDArray[Any], matrix: Float32) -> Float32:
     return np.matmul(values[:, None], matrix)[:, 0]
 
 
-def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
+def shrink(multiplier: Float32Array, radius: float = 1.0) -> Float32Array:
     """Project onto non-negative multipliers with a sum of at most ``radius``."""
     positive = np.maximum(multiplier, 0)
     exceeds = positive.sum(axis=1, keepdims=True) > radius
@@ -381,8 +386,8 @@ def shrink(multiplier: Float32, radius: float = 1.0) -> Float32:
 
 def violation_function(
     rows: Rows,
-    slack: Float32,
-    worst: Callable[[SideRows, Float32], Float32] | None = None,
+    slack: Float32Array,
+    worst: Callable[[SideRows, Float32Array], Float32Array] | None = None,
 ) -> ViolationFunction:
     """Return a function of decisions that gives each model's largest violation.
 
@@ -390,7 +395,7 @@ def violation_function(
     they are those of the noisy groups.
     """
 
-    def violation(decided: Mask) -> Float32:
+    def violation(decided: BoolArray) -> Float32Array:
         largest = []
         for side in rows.sides:
             decisions = decided[:, side.span].astype(np.float32)
@@ -407,7 +412,9 @@ def violation_function(
     return violation
 
 
-def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
+def _overall(
+    signed: Float32Array, share: Float32Array
+) -> tuple[Float32Array, Float32Array]:
     """Return the part of all rows in each constraint, and its slope in ``signed``.
 
     The hinge of all rows turned around: mean max(0, 1 + phi) below TPR, minus
@@ -419,7 +426,7 @@ def _overall(signed: Float32, share: Float32) -> tuple[Float32, Float32]:
     return overall, np.multiply(turned, -share, out=turned)
 
 
-def _distinct(keys: Float32) -> tuple[Codes, Codes]:
+def _distinct(keys: Float32Array) -> tuple[Codes, Codes]:
     """Return the first of each set of equal rows, and the set of every row."""
     rows = np.ascontiguousarray(keys + np.float32(0))  # -0.0 becomes 0.0
     # As bytes, rows compare at once; along an axis they would field by field.

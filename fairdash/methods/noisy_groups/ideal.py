@@ -8,14 +8,13 @@ import pandas as pd
 from sklearn.callback import CallbackContext
 
 from fairdash._validation import check_non_negative
+from fairdash.methods.arrays import BoolArray, Float32Array
 from fairdash.methods.base import StopRequest, TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups import estimators, soft_method
 from fairdash.methods.noisy_groups.game import (
     Adam,
-    Float32,
-    Mask,
     Rows,
     SideRows,
     compress,
@@ -103,7 +102,7 @@ class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
             ask = StopRequest(self, root.subcontext("part", max_subtasks=None))
             model._play_rounds(rows, soft_method.noises([model]), ask)
 
-    def _play_rounds(self, rows: Rows, b: Float32, stopped: StopRequest) -> None:
+    def _play_rounds(self, rows: Rows, b: Float32Array, stopped: StopRequest) -> None:
         """Play Algorithm 1, each best response by Algorithm 3; keep the mixture."""
         radius = self.n_rounds**0.25  # R of the paper
         rate = self.n_responses**-0.5
@@ -173,7 +172,9 @@ METHOD = Method.of(
 class WorstSoft(soft_method.SoftOpponent):
     """The exact worst memberships of each group: `soft_ratio_max`."""
 
-    def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
+    def _memberships(
+        self, cells: soft_method.Cells, multiplier: Float32Array
+    ) -> Float32Array:
         prior = self._prior.astype(np.float64)
         size = cells.size.astype(np.float64)
         divisor = np.maximum(size, soft_method.TINY)  # cells may be empty
@@ -194,14 +195,20 @@ class PenalisedSoft(soft_method.SoftOpponent):
     """
 
     def __init__(
-        self, rows: SideRows, group_given_noisy: Float32, tolerance: float, rate: float
+        self,
+        rows: SideRows,
+        group_given_noisy: Float32Array,
+        tolerance: float,
+        rate: float,
     ) -> None:
         super().__init__(rows, group_given_noisy)
         self._tolerance = tolerance
         self._rate = rate
         self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
 
-    def climb(self, v: Float32, decided: Mask, multiplier: Float32) -> None:
+    def climb(
+        self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
+    ) -> None:
         """Take one step of the memberships against the model that has these scores."""
         cells = self.cells(v, decided)
         size = self.shares(cells)
@@ -216,12 +223,17 @@ class PenalisedSoft(soft_method.SoftOpponent):
         gain -= mu[:, :, None, :] * size[..., None]
         self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)
 
-    def _memberships(self, cells: soft_method.Cells, multiplier: Float32) -> Float32:
+    def _memberships(
+        self, cells: soft_method.Cells, multiplier: Float32Array
+    ) -> Float32Array:
         return self._w[:, :, :2]
 
 
 def _climb(
-    rows: Rows, climbers: Sequence[PenalisedSoft], phi: Float32, multiplier: Float32
+    rows: Rows,
+    climbers: Sequence[PenalisedSoft],
+    phi: Float32Array,
+    multiplier: Float32Array,
 ) -> None:
     start = 0
     for side, climber in zip(rows.sides, climbers, strict=True):

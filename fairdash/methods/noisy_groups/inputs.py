@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, encode_groups, value_label
+from fairdash.methods.arrays import FloatArray
 from fairdash.metrics import counting
 
-Float = NDArray[np.float64]
 Labels = NDArray[np.int64]
 RATE_NAMES = {
     "tpr": "true positive rate",
@@ -67,7 +67,7 @@ SIDES = {
 }
 
 
-def check_distribution(name: str, values: ArrayLike) -> Float:
+def check_distribution(name: str, values: ArrayLike) -> FloatArray:
     """Return probabilities as float64; their last axis must sum to one."""
     p = np.asarray(values, dtype=np.float64)
     if not np.isfinite(p).all() or (p < 0).any():
@@ -80,7 +80,7 @@ def check_distribution(name: str, values: ArrayLike) -> Float:
     return p
 
 
-def check_shares(name: str, values: ArrayLike) -> Float:
+def check_shares(name: str, values: ArrayLike) -> FloatArray:
     """Return numbers in [0, 1] as float64."""
     shares = np.asarray(values, dtype=np.float64)
     if not ((shares >= 0) & (shares <= 1)).all():
@@ -95,7 +95,7 @@ def check_share(name: str, value: float) -> None:
     check_shares(name, value)
 
 
-def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
+def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> FloatArray:
     """Return P(G = j | noisy group k), one row per noisy group."""
     b = np.asarray(matrix, dtype=np.float64)
     if b.ndim != 2 or b.shape[0] != n_noisy:
@@ -107,7 +107,7 @@ def check_noise_matrix(matrix: ArrayLike, n_noisy: int) -> Float:
     return check_distribution("group_given_noisy", b)
 
 
-def by_group(name: str, values: object, groups: NDArray[np.generic]) -> Float:
+def by_group(name: str, values: object, groups: NDArray[np.generic]) -> FloatArray:
     """Return one number in [0, 1] for each group.
 
     ``values`` is one for all groups, a mapping from group to number, or a sequence in

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
 from fairdash._validation import encode_groups, value_label
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.noisy_groups.inputs import check_distribution, check_shares
 
-Float = NDArray[np.float64]
 ROUNDING = 1e-9  # of a share, by which it may come out below 0
 
 
 def symmetric_noise(
     noisy_prior: ArrayLike, level: float, *, name: str = "level"
-) -> Float:
+) -> FloatArray:
     r"""Return P(G = j | noisy group k) when a wrong group is any of the others.
 
     With :math:`P(\hat G = k | G = j)` equal to ``1 - level`` for k = j and the rest
@@ -65,7 +65,7 @@ def symmetric_noise(
     # Bayes' rule: P(G = j, noisy k) over its sum P(noisy k).
     joint = np.maximum(true_prior, 0)[:, None] * channel
     noisy = joint.sum(axis=0)[:, None]
-    share: Float = joint.T / np.where(noisy > 0, noisy, 1)
+    share: FloatArray = joint.T / np.where(noisy > 0, noisy, 1)
     return np.where(noisy > 0, share, np.eye(m))
 
 
@@ -78,7 +78,7 @@ def largest_noise(noisy_prior: ArrayLike) -> float:
 
 def symmetric_limits(
     noisy_counts: ArrayLike, level: float, confidence: float
-) -> tuple[Float, Float]:
+) -> tuple[FloatArray, FloatArray]:
     r"""Return limits of `symmetric_noise` when the noisy shares are a sample's.
 
     Clopper and Pearson's limits of each share, put in the way that makes
@@ -190,7 +190,7 @@ def estimate_noise(
 
 def shares_on_rows(
     low: ArrayLike, high: ArrayLike, n: ArrayLike, confidence: float
-) -> tuple[Float, Float]:
+) -> tuple[FloatArray, FloatArray]:
     r"""Return limits of the shares of true groups in given rows, from P(G | noisy).
 
     Of :math:`n_k` rows of noisy group k, a binomial number is of group j. A
@@ -210,7 +210,7 @@ def shares_on_rows(
     return np.maximum(fewest, 0) / rows, np.minimum(largest, rows) / rows
 
 
-def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> Float:
+def reach(least: ArrayLike, most: ArrayLike, n: ArrayLike) -> FloatArray:
     r"""Return how far each true group can be from its noisy one, on given rows.
 
     The distance between the two is the larger of :math:`P(G \ne j | \hat G = j)` and
@@ -296,7 +296,9 @@ def _with_limits(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return bounds.assign(general_high=high.max(axis=0))
 
 
-def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Float]:
+def _exact_limits(
+    hits: Any, misses: Any, confidence: float
+) -> tuple[FloatArray, FloatArray]:
     """Return Clopper and Pearson's limits, which hold together for all shares."""
     error = error_of_ends(hits.size, confidence)
     low = np.where(hits > 0, beta.ppf(error, hits, misses + 1), 0.0)
@@ -304,11 +306,11 @@ def _exact_limits(hits: Any, misses: Any, confidence: float) -> tuple[Float, Flo
     return low, high
 
 
-def _ratio(part: Float, whole: Float) -> Float:
+def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
 
 
-def _channel(prior: Float, level: float) -> tuple[Float, Float]:
+def _channel(prior: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Return P(noisy k | G = j) of symmetric noise, and the true shares it implies."""
     m = len(prior)
     wrong_share = level / (m - 1)

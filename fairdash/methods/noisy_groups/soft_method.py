@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from fairdash.methods.arrays import BoolArray, Float32Array
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators
@@ -13,8 +14,6 @@ from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
     Answer,
-    Float32,
-    Mask,
     Opponent,
     Rows,
     SideRows,
@@ -94,7 +93,7 @@ METHOD = Method.of(
 )
 
 
-def noises(models: Sequence[Any]) -> Float32:
+def noises(models: Sequence[Any]) -> Float32Array:
     """Return each model's P(G = j | noisy group k), and keep it with the model."""
     for model in models:
         prior = model.noisy_prior_
@@ -108,11 +107,11 @@ def noises(models: Sequence[Any]) -> Float32:
 
 
 def soft_violations(
-    rows: Rows, group_given_noisy: Float32, slack: Float32
+    rows: Rows, group_given_noisy: Float32Array, slack: Float32Array
 ) -> ViolationFunction:
     """Return the exact violations over soft memberships: see `soft_group_rates`."""
 
-    def worst(side: SideRows, decisions: Float32) -> Float32:
+    def worst(side: SideRows, decisions: Float32Array) -> Float32Array:
         sign = side.side.sign
         prior = side.sizes.astype(np.float64) / side.sizes.sum()
         inside = prior * side.inside / side.sizes
@@ -142,9 +141,9 @@ class Cells(NamedTuple):
         all the mass.
     """
 
-    size: Float32
-    total: Float32
-    cut: Float32
+    size: Float32Array
+    total: Float32Array
+    cut: Float32Array
 
 
 class SoftOpponent(ABC):
@@ -154,13 +153,15 @@ class SoftOpponent(ABC):
     beyond them are rows that the rate is not over, a third cell with nothing to gain.
     """
 
-    def __init__(self, rows: SideRows, group_given_noisy: Float32) -> None:
+    def __init__(self, rows: SideRows, group_given_noisy: Float32Array) -> None:
         self.n_groups = group_given_noisy.shape[-1]
         self._rows = rows
         self._prior = rows.sizes / rows.sizes.sum()
         self._b = group_given_noisy  # (k, n_noisy, m)
 
-    def answer(self, v: Float32, decided: Mask, multiplier: Float32) -> Answer:
+    def answer(
+        self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
+    ) -> Answer:
         """Return the means and the pull at this opponent's memberships."""
         cells = self.cells(v, decided)
         w = self._memberships(cells, multiplier)  # (k, n_noisy, 2, m)
@@ -175,7 +176,7 @@ class SoftOpponent(ABC):
         pull *= self._rows.counts / self._rows.sizes.sum()
         return Answer(mean, pull)
 
-    def cells(self, v: Float32, decided: Mask) -> Cells:
+    def cells(self, v: Float32Array, decided: BoolArray) -> Cells:
         """Return the cells of a side, in each noisy group no and then yes."""
         cut = np.minimum(v, CLIP)
         shape = (len(v), len(self._rows.groups), 2)
@@ -192,7 +193,7 @@ class SoftOpponent(ABC):
                 sums[:, group, 0] = by_model(values[:, part], share) - sums[:, group, 1]
         return Cells(size, total, cut_total)
 
-    def shares(self, cells: Cells) -> Float32:
+    def shares(self, cells: Cells) -> Float32Array:
         """Return P(cell | noisy group), the rows beyond this side third."""
         prior = self._prior[:, None]
         rest = np.maximum(prior - cells.size.sum(axis=-1, keepdims=True), 0)
@@ -200,7 +201,7 @@ class SoftOpponent(ABC):
             np.concatenate([cells.size, rest], axis=-1) / prior, dtype=np.float32
         )
 
-    def gain(self, cells: Cells, w: Float32) -> Float32:
+    def gain(self, cells: Cells, w: Float32Array) -> Float32Array:
         """Return the slope of each group's mean in the memberships ``w``."""
         size = cells.size[..., None]
         total = cells.total[..., None]
@@ -212,7 +213,7 @@ class SoftOpponent(ABC):
         return gain
 
     @abstractmethod
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32: ...
+    def _memberships(self, cells: Cells, multiplier: Float32Array) -> Float32Array: ...
 
 
 class AscentSoft(SoftOpponent):
@@ -223,19 +224,19 @@ class AscentSoft(SoftOpponent):
     """
 
     def __init__(
-        self, rows: SideRows, group_given_noisy: Float32, rate: Float32
+        self, rows: SideRows, group_given_noisy: Float32Array, rate: Float32Array
     ) -> None:
         super().__init__(rows, group_given_noisy)
         self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
         self._adam = Adam(self._w.shape, rate[:, None, None, None])
 
-    def _memberships(self, cells: Cells, multiplier: Float32) -> Float32:
+    def _memberships(self, cells: Cells, multiplier: Float32Array) -> Float32Array:
         gradient = self.gain(cells, self._w) * multiplier[:, None, None]
         climbed = self._w + self._adam.step(gradient)
         self._w = self._projected(climbed, self.shares(cells))
         return self._w[:, :, :2]
 
-    def _projected(self, w: Float32, size: Float32) -> Float32:
+    def _projected(self, w: Float32Array, size: Float32Array) -> Float32Array:
         """Project onto total probability, then the simplex of every cell, in turn.
 
         Dykstra's rule: of the sets that are no subspaces (here only w >= 0), each round

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.noisy_groups import inputs
 
-Float = NDArray[np.float64]
 T = TypeVar("T", bound=np.floating)
 
 
 def tv_ball_max(
     h: ArrayLike, base: ArrayLike, radius: ArrayLike
-) -> tuple[Float, Float]:
+) -> tuple[FloatArray, FloatArray]:
     r"""Return the largest mean of ``h`` over distributions near ``base``.
 
     .. math::
@@ -70,8 +70,8 @@ def worst_rates(
     y: inputs.Labels,
     decision: inputs.Labels,
     codes: inputs.Labels,
-    radii: Float,
-) -> tuple[Float, Float]:
+    radii: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
     r"""Return each group's rate, and the worst within radii, both (..., n_groups).
 
     .. math::
@@ -98,7 +98,7 @@ def worst_rates(
     return rate, moved
 
 
-def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> Float:
+def project_tv_ball(z: ArrayLike, base: ArrayLike, radius: float) -> FloatArray:
     r"""Return the distribution within the ball that is closest to ``z``.
 
     .. math::
@@ -149,7 +149,7 @@ def capped_level(
     caps: NDArray[np.floating],
     counts: NDArray[np.floating],
     mass: NDArray[np.floating],
-) -> Float:
+) -> FloatArray:
     """Return the level above which values, each cut off at its cap, hold a mass.
 
     ``caps`` are the most of a value that counts and ``counts`` how often it counts,
@@ -232,8 +232,12 @@ def soft_group_max(
 
 
 def soft_ratio_max(
-    size: Float, value: Float, rest: Float, low: Float, high: Float
-) -> tuple[Float, Float]:
+    size: FloatArray,
+    value: FloatArray,
+    rest: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
     r"""Return the largest mean that each group can have, and the memberships it takes.
 
     .. math::
@@ -339,7 +343,7 @@ def soft_group_rates(
 
 def _checked(
     cell_probability: ArrayLike, group_given_noisy: ArrayLike
-) -> tuple[Float, Float]:
+) -> tuple[FloatArray, FloatArray]:
     """Return P(noisy group, cell) and P(G = j | noisy group k) as checked arrays."""
     joint = np.asarray(cell_probability, dtype=np.float64)
     if joint.ndim != 2 or joint.shape[1] != len(CELLS):
