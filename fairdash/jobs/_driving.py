@@ -99,8 +99,10 @@ class Driver:
     @property
     def has_news(self) -> bool:
         """Whether a stack has ended that is not collected yet."""
-        tasks = (task for run in self.runs.values() for task in run.tasks.values())
-        return any(task.future.done() for task in tasks)
+        for run in self.runs.values():
+            if any(task.future.done() for task in run.tasks.values()):
+                return True
+        return False
 
     def turn(self) -> bool:
         """Begin, collect and end. True while runs are open."""

@@ -75,11 +75,11 @@ class Host:
     @property
     def training(self) -> dict[str, int]:
         """Number of models at workers, by user and run."""
-        return {
-            f"{user}/{run_id}": n_models
-            for user, home in self._homes.items()
-            for run_id, n_models in home.driver.training.items()
-        }
+        n_models: dict[str, int] = {}
+        for user, home in self._homes.items():
+            for run_id, n_of_run in home.driver.training.items():
+                n_models[f"{user}/{run_id}"] = n_of_run
+        return n_models
 
     def turn(self) -> bool:
         """Begin, collect, end and give out. True while runs are open."""

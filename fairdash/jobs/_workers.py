@@ -49,9 +49,10 @@ def local_cluster(n_workers: int) -> Any:
     A certificate that nobody else has keeps other accounts of this machine out.
     """
     certificate, key = new_certificate(days=3650)  # an engine may live long
-    roles = ("client", "scheduler", "worker")
-    names = {f"tls_{role}_{what}" for role in roles for what in ("cert", "key")}
-    pems = {name: key if name.endswith("key") else certificate for name in names}
+    pems = {}
+    for role in ("client", "scheduler", "worker"):
+        pems[f"tls_{role}_cert"] = certificate
+        pems[f"tls_{role}_key"] = key
     dask.config.set(SETTINGS)
     distributed.utils._forkserver_preload_set = True  # or Dask replaces our list
     # Dask has no option for it; its 0.5 s is most of what an idle engine costs.
@@ -152,7 +153,8 @@ def serve_worker(address: str, *, n_workers: int, host: str = "127.0.0.1") -> No
         "--dashboard-address": "127.0.0.1:0",
     }
     command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", address]
-    command += [str(part) for pair in options.items() for part in pair]
+    for name, value in options.items():
+        command += [name, str(value)]
     os.execv(sys.executable, command)
 
 

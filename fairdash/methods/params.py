@@ -35,6 +35,7 @@ def hidden_layers(
 
 
 def _check_layers(name: str, layers: str | Sequence[int]) -> None:
+    """Raise ValueError unless these are hidden layers."""
     hidden_layers(layers, name=name)
 
 
@@ -189,6 +190,7 @@ RANDOM_STATE: Any = param(
 NO_RANDOM_STATE: Any = vary(
     RANDOM_STATE, doc="Ignored: present because all methods of the catalog take one."
 )
+# Quick training has ten times the paper's rate, and fewer epochs.
 FAST = {"n_epochs": 40, "batch_size": 512, "learning_rate": 1e-3}
 PAPER = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 1e-4}
 ADVERSARY_EFFORTS: dict[Effort, dict[str, Scalar]] = {

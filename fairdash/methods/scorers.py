@@ -472,7 +472,8 @@ class Unfilled(_OnBase):
 def unfilled(X: Any, filled: Codes, flags: Codes) -> Any:
     """Return encoded rows with NaN where a number was missing, see `Unfilled`."""
     rows = X.copy()
-    rows[:, filled] = np.where(X[:, flags] > 0, np.nan, X[:, filled])
+    was_missing = X[:, flags] > 0
+    rows[:, filled] = np.where(was_missing, np.nan, X[:, filled])
     return rows
 
 

@@ -225,8 +225,9 @@ def _supremum(
     values = chances(rates)
     largest = float(values.max())
     step = (high - low) / (_RATES - 1)
-    around = np.pad(values, 1, constant_values=-1)
-    tops = (around[1:-1] >= around[:-2]) & (around[1:-1] >= around[2:])
+    before = np.append(-1, values[:-1])
+    after = np.append(values[1:], -1)
+    tops = (values >= before) & (values >= after)
     # A local maximum far below the largest value does not exceed it within one step.
     for middle in rates[tops & (values > 0.8 * largest)]:
         width = step
@@ -294,7 +295,9 @@ def _largest_cost(measure: str) -> float:
 
 def measures_of(limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the rates that limits are of, each once."""
-    measures = [measure for name in limits for measure in _of(name)]
+    measures: list[str] = []
+    for name in limits:
+        measures += _of(name)
     if WORST in limits:
         measures.append("selection_rate")
     return tuple(dict.fromkeys(measures))

@@ -58,7 +58,9 @@ def expand(spec: SweepSpec, dataset_key: str) -> list[Trial]:
     trials: dict[str, Trial] = {}
     roles = spec.data.roles
     weighted = roles.sample_weight is not None or roles.count is not None
-    points = [(grid.method, point) for grid in spec.methods for point in _points(grid)]
+    points: list[tuple[str, dict[str, Scalar]]] = []
+    for grid in spec.methods:
+        points += [(grid.method, point) for point in _points(grid)]
     for seed in spec.seeds:
         for method, params in points:
             key = trial_key(

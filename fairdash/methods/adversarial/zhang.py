@@ -82,7 +82,8 @@ class AdversarialTrainer(Trainer):
     def prepare(self, rows: Batch) -> None:
         """Make the adversary."""
         self.knows_target = self.first.constraints == "equalized_odds"
-        self.fairness_weight = self.final_weight = self.per_model("fairness_weight")
+        self.final_weight = self.per_model("fairness_weight")
+        self.fairness_weight = self.final_weight
         self.warm_up = self.per_model("warm_up")
         self.adversary = self.network(
             self.width_read() + self.knows_target,

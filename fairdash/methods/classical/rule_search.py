@@ -134,7 +134,10 @@ class Patterns:
 
 
 def unfairness(positive: FloatArray, total: FloatArray, *, odds: bool) -> FloatArray:
-    """Return the largest gap of shares of rows by (..., group, outcome), decided 1."""
+    """Return the largest gap of shares of rows by (..., group, outcome), decided 1.
+
+    A group without such rows has no share, and no gap with others.
+    """
     if not odds:
         positive = positive.sum(-1, keepdims=True)
         total = total.sum(-1, keepdims=True)

@@ -97,7 +97,8 @@ class Attack:
         at_x = above.outputs(at_free).clone()
         objective = objective_at(at_x)
         value = objective.value(at_x)
-        free = moves = torch.zeros_like(rows)
+        free = torch.zeros_like(rows)
+        moves = free
         if self.n_subspace_steps and self.basis.shape[1]:
             free, at_free, value = self._along_free(at_free, above, objective, value)
         # From here on x' has a price: its squared distance times the multiplier.

@@ -43,6 +43,8 @@ class AttackTrainer(classifier.PairTrainer):
         self, distance: Tensor, weight: Tensor | float = 1.0
     ) -> dict[str, Tensor]:
         """Take λ <- max(0, λ - η ρ (ε - mean d_X)); return what a history keeps."""
+        # λ falls while counterparts are nearer than ε on average, and so lets them move
+        # further; it rises when they are too far.
         mean = distance.mean(1, keepdim=True)
         change = MULTIPLIER_RATE * weight * (self.radius - mean)
         self.multiplier = (self.multiplier - change).clamp(min=0)
@@ -59,9 +61,11 @@ class SenseiTrainer(AttackTrainer):
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Find counterparts, move the predictor and λ; return losses."""
+        # Algorithm 1: the worst x' of each row under the present network and λ, ...
         counterparts, distance = self.attack(
             batch.X, classifier.OutputDistance, self.multiplier
         )
+        # ... a step of the network on ℓ(y, h(x)) + ρ d_Y(h(x), h(x')), and one of λ.
         losses = self.pair_step(batch, counterparts, self.weight)
         return losses | self.move_multiplier(distance, self.weight)
 
@@ -239,6 +243,7 @@ class ClpTrainer(classifier.PairTrainer):
         """Draw counterfactuals and move the predictor; return losses."""
         order = torch.randperm(len(batch), generator=self._generator)
         other_rows = batch.X[order.to(batch.X.device)]
+        # The row, with the part along the sensitive directions of another person.
         counterfactuals = batch.X + (other_rows - batch.X) @ self.free
         n_models = self.predictor.n_models
         return self.pair_step(

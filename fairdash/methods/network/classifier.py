@@ -55,12 +55,12 @@ def find_device(name: str) -> torch.device:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute with one thread, whatever number the process has."""
-    before = torch.get_num_threads()
+    n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_num_threads(n_threads)
 
 
 class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
@@ -114,6 +114,7 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
         root: CallbackContext,
         data: Mapping[str, Any],
     ) -> None:
+        """Train the models at some points together, and set what they learned."""
         stack = [models[i] for i in points]
         first = stack[0]
         # The order of rows has a seed of its own: every method then sees the same one.
@@ -137,6 +138,7 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
                 },
             )
 
+        # Gradients are written out (see `StackedNetwork`): autograd has nothing to do.
         with torch.no_grad():
             view, snapshots = train(
                 trainer,
@@ -149,15 +151,14 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
                 points=points,
                 after_epoch=after_epoch,
             )
-        history = {name: np.stack(values) for name, values in view.history.items()}
+        losses = {name: np.stack(values) for name, values in view.history.items()}
+        epochs = np.arange(1, view.epoch + 1)
         ratios = view.ratios()
         networks = trainer.predictor.networks()
         for i, (model, network) in enumerate(zip(stack, networks, strict=True)):
             model.network_ = network
-            columns = {name: values[:, i] for name, values in history.items()}
-            model.history_ = pd.DataFrame(
-                {"epoch": np.arange(1, view.epoch + 1), **columns}
-            )
+            columns = {name: values[:, i] for name, values in losses.items()}
+            model.history_ = pd.DataFrame({"epoch": epochs, **columns})
             model.ratio_ = None if ratios is None else ratios[i]
             model.ratio_history_ = None
             if snapshots:

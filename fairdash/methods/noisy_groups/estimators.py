@@ -31,7 +31,7 @@ from fairdash.methods.params import (
 )
 from fairdash.methods.scorers import Network
 
-HINGE_SLACK = np.float32(1)  # beta of the paper: the two hinges differ by as much
+HINGE_SLACK = np.float32(1)  # β of the paper: the two hinges differ by at least 1
 TOGETHER = 12  # models whose scores stay in the cache
 PAPER = "Wang et al., Robust optimization for fairness with noisy groups (NeurIPS 2020)"
 FORMER_NOISE: dict[str, Scalar] = {"simulated_noise": 0.0}
@@ -91,6 +91,7 @@ class NoisyGroupsClassifier(LearnedNoise, Weighted, ManyClassifier, NetworkClass
             model._check_params()
         rows = self._training_rows(samples, dtype=np.float32)
         if rows.weight is not None:
+            # `compress` takes weights above 0.
             rows = rows.only(rows.weight > 0)
         sizes = np.bincount(rows.codes, rows.weight, len(self.groups_))
         prior = sizes / sizes.sum()
@@ -178,6 +179,7 @@ class GameClassifier(NoisyGroupsClassifier):
                 model.constant_ = bool(decided[i].all() or not decided[i].any())
 
     def _keep(self, played: game.Played, i: int) -> None:
+        """Set what the game found for the i-th model of a stack."""
         theta = played.theta[i]
         best = int(played.best[i])
         self.coef_ = theta[None, :-1]
