@@ -71,6 +71,7 @@ def plot_pairs(
 
 
 def _pair_hover(row: Spec) -> str:
+    # More would not fit under the pointer.
     differences = [str(change) for change in row["changes"][:_MOST_CHANGES]]
     ends = f"P(1) {percent(row['before'], 1)} and {percent(row['after'], 1)}"
     return in_lines(ends, *differences)

@@ -148,7 +148,7 @@ def plot_local_di(
         series,
         [Panel(axis, chance, style=style)],
         reasons=reasons_of(first),
-        said=said,
+        emphasised=said,
         grouped=True,
         extra=more_traces,
         layout=_beside(groups, feature),

@@ -182,7 +182,7 @@ def draw_rows(
     *,
     reasons: Sequence[str] = (),
     ticks: Sequence[str] | None = None,
-    said: str = "",
+    emphasised: str = "",
     grouped: bool = False,
     joined: bool = False,
     extra: Callable[[list[float]], list[Spec]] = lambda _places: [],
@@ -203,7 +203,7 @@ def draw_rows(
         inside, where that is not that of its series).
     labels : sequence of str
         Names of the rows, from top to bottom; ``ticks`` are these in lines. The one
-        that is ``said`` is bold.
+        that is ``emphasised`` is bold.
     reasons : sequence of str
         For each row why it has no estimate, "" if it has one.
     grouped : bool
@@ -222,8 +222,8 @@ def draw_rows(
     rows = name_axis(labels, places, below)
     if ticks is not None:
         rows["ticktext"] = list(ticks)
-    if said in labels:
-        index = list(labels).index(said)
+    if emphasised in labels:
+        index = list(labels).index(emphasised)
         rows["ticktext"][index] = bold(rows["ticktext"][index])
     across = [_across(i) for i in range(len(panels))]
     at = np.array([places[row] for row in marks["row"]]) + marks["aside"].to_numpy()
@@ -415,10 +415,10 @@ def reasons_of(table: pd.DataFrame) -> list[str]:
 
 def records(table: pd.DataFrame) -> list[Spec]:
     """Return the rows of a table as plain dicts."""
-    return [
-        {str(key): cell for key, cell in row.items()}
-        for row in table.to_dict("records")
-    ]
+    rows = []
+    for row in table.to_dict("records"):
+        rows.append({str(key): cell for key, cell in row.items()})
+    return rows
 
 
 def numbers(values: "pd.Series[Any]") -> list[float | None]:

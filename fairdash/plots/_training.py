@@ -45,6 +45,7 @@ def plot_training(
         data.append(line)
         first, last = measured[name].iloc[[0, -1]]
         parts.append(f"{words} loss from {number(first)} to {number(last)}")
+    # The axis has its final length from the start, so that curves grow into it.
     end = max(n_epochs, float(curves["epoch"].max()))
     layout: theme.Spec = {
         "xaxis": theme.value_axis("epoch", range=[0, end]),

@@ -37,6 +37,7 @@ TEXT = "#000037c6"  # ink at 78 %: Streamlit's own axis text is 3.7:1 on white
 BAND = "#00003620"
 VEIL = "#000038b0"  # behind words that lines may cross
 
+# Colours of each theme in the order of the tokens, as in `.streamlit/config.toml`.
 CATEGORICAL = {
     "light": "0072B2 C15500 8C5A3C 4C6A92 6B7280 A94F84 8A6D00 00805D 7A5195 1E7B8C",
     "dark": "56B4E9 E69F00 D3A27F 8FB0DA A3AEB8 E79AC4 E3D64A 2BB58C B79AD6 6CC3D1",

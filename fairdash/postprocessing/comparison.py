@@ -54,8 +54,9 @@ def trade_off_table(
         BEFORE: (before, report.accepted[0]),
     }
     for label, method in baselines.items():
-        other = method.report(rows)
-        outcomes[label] = other.outcome, other.accepted[1]
+        baseline = method.report(rows)
+        _, rate = baseline.accepted
+        outcomes[label] = (baseline.outcome, rate)
     lines = []
     for label, (outcome, rate) in outcomes.items():
         line: dict[str, Any] = {"method": label, "selection_rate": rate}

@@ -164,6 +164,7 @@ class Database:
     def reading(self) -> Iterator[sa.Connection]:
         """Give a connection on which all queries see the same moment."""
         with explaining(), self.engine.connect() as connection:
+            # SQLite's transactions do so by themselves.
             if not self.is_sqlite:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             yield connection

@@ -69,7 +69,7 @@ class Files:
             pattern = f"{kind}/{within}/[!.]*"
             return {
                 self.home / name: Stat(*facts)
-                for name, facts in self.away.listed(kind, now=True).items()
+                for name, facts in self.away.listed(kind, fresh=True).items()
                 if Path(name).match(pattern)
             }
         folders = sorted(self.home.joinpath(kind).glob(f"{within}/[!.]*"))
@@ -137,7 +137,7 @@ class Files:
             )
         if self.away is None:
             return
-        objects = self.away.listed(kind, now=True)
+        objects = self.away.listed(kind, fresh=True)
         for name, facts in objects.items():
             is_partial = name.rpartition("/")[2].startswith(WRITING)
             if is_partial and Stat(*facts).is_old:

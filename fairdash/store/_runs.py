@@ -125,6 +125,7 @@ class RunStore:
 
     def ask_cancel(self, run_id: str) -> None:
         """Mark an open run to be cancelled; the engine does it."""
+        # The time of the first request stands.
         change = _open_run(run_id).where(RUNS.c.cancel_asked.is_(None))
         self.database.execute(change.values(cancel_asked=time.time()))
 

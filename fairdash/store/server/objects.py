@@ -33,10 +33,11 @@ class Away:
         with _reached():
             return bool(self._fs.exists(self._path(name)))
 
-    def listed(self, kind: str, *, now: bool = False) -> dict[str, Facts]:
+    def listed(self, kind: str, *, fresh: bool = False) -> dict[str, Facts]:
         """Return the objects of a kind by name: bytes, and when each was written."""
+        # A page asks for the state of many folders in a row: one listing answers all.
         looked, objects = self._listings.get(kind, (-LISTED_SECONDS, {}))
-        if now or time.monotonic() - looked > LISTED_SECONDS:
+        if fresh or time.monotonic() - looked > LISTED_SECONDS:
             with _reached():
                 details = self._fs.find(f"{self._root}/{kind}", detail=True)
             objects = {}
@@ -63,6 +64,7 @@ class Away:
 
     def fetch(self, name: str, folder: Path) -> None:
         """Copy a folder here; ValueError if it is no longer what was put there."""
+        # One object is a whole folder: only a single object appears at once.
         packed = folder / "folder.zip"
         with _reached():
             self._fs.get_file(self._path(name), str(packed))
