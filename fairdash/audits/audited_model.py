@@ -181,7 +181,9 @@ class AuditedModel:
         """Whether decisions of all test rows say anything, however few are searched."""
         everyone = np.arange(self.rows.n)
         decided = self.decides(self.encoded(self.rows.test.X, everyone)).astype(np.int8)
-        return Deciding.of_status(**decision_status(self.rows.y, decided).iloc[0])
+        sampling = self.rows.dataset.sampling_of(self.rows.where)
+        status = decision_status(self.rows.y, decided, **sampling)
+        return Deciding.of_status(**status.iloc[0])
 
     def decides(self, p: Float) -> NDArray[np.bool_]:
         """Return which P(1) are decided 1."""

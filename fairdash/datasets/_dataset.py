@@ -183,6 +183,13 @@ class Dataset:
         """Return the sampling weights of some rows, None without."""
         return None if self.sample_weight is None else self.sample_weight[rows]
 
+    def sampling_of(self, rows: NDArray[np.int64]) -> dict[str, Any]:
+        """Return weights and units of some rows, as `fairdash.metrics` takes them."""
+        return {
+            "sample_weight": self.weight_of(rows),
+            "cluster": None if self.unit is None else self.unit[rows],
+        }
+
     def check_features(self) -> None:
         """Raise ValueError if no column is a feature: then nothing can be trained."""
         if not self.roles.features:

@@ -129,14 +129,14 @@ class RunSubject(DataSubject):
 
 def summary(subject: RunSubject) -> Sequence[Block]:
     """Return what was found before and after, the numbers, and what changed."""
-    result, hidden = subject.shown
+    result, _ = subject.shown
     answer = result.answer(subject.dataset, subject.subgroups)
     shared = trials.on_shared_seeds(subject.models).models
     where = subject.dataset_id, subject.subgroups
     metrics = gaps.named_metrics(subject.store, shared, *where)
     blocks: list[Block] = []
     verdict, details = answer.verdict, answer.details
-    if hidden and len(hidden) == len(result.own):
+    if result.widest is None:
         over_all = gaps.outcome(subject.store, subject.snapshot, subject.models)
         verdict, details = over_all.answer().verdict, over_all.answer().details
     elif len(subject.models) > 1:

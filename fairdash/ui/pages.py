@@ -32,6 +32,8 @@ class Page:
         Whether its URL may ask for the show mode.
     weighting : str
         Words before the name of the column that weighs rows; "" where none does.
+    counting : str
+        Likewise where the column counts people; by default the same words.
     """
 
     path: str
@@ -42,6 +44,7 @@ class Page:
     pick: Literal["run", "data"] | None = None
     shows: bool = False
     weighting: str = ""
+    counting: str = ""
 
     @property
     def url_path(self) -> str:
@@ -110,6 +113,7 @@ TRAIN = add(
         about="What does a method change, beside a plain model on the same rows?",
         pick="data",
         weighting="Training and figures weigh rows by",
+        counting="Training and figures count people by",
     )
 )
 LOCAL_FAIRNESS = add(
@@ -131,6 +135,7 @@ WEIGHTS = add(
         about="Which rows did ROAD and BROAD turn to?",
         pick="run",
         weighting="On top of the weights r, training weighs rows by",
+        counting="On top of the weights r, training counts people by",
     )
 )
 PLAYGROUND = add(
@@ -152,6 +157,7 @@ SWEEP = add(
         pick="run",
         shows=True,
         weighting="Training and figures weigh rows by",
+        counting="Training and figures count people by",
     )
 )
 POST_PROCESS = add(
@@ -163,6 +169,7 @@ POST_PROCESS = add(
         about="Can thresholds by group correct the decisions?",
         pick="run",
         weighting="Thresholds and numbers of decisions weigh rows by",
+        counting="Thresholds and numbers of decisions count people by",
     )
 )
 NOISY_GROUPS = add(
@@ -174,6 +181,7 @@ NOISY_GROUPS = add(
         about="How many groups may be recorded wrongly before the promise breaks?",
         pick="run",
         weighting="Training weighs rows; here each counts once, without",
+        counting="Training counts people; here people alike count once, without",
     )
 )
 INDIVIDUAL_FAIRNESS = add(
@@ -185,6 +193,7 @@ INDIVIDUAL_FAIRNESS = add(
         about="Are similar people decided alike?",
         pick="run",
         weighting="Training weighs rows; here each counts once, without",
+        counting="Training counts people; here people alike count once, without",
     )
 )
 DRIFT = add(

@@ -245,7 +245,7 @@ class Facts:
                 self.store, self.run, model, seed, question.rule
             )
             rows = exported[exported["part"] == part].assign(seed=seed)
-            tables.append(rows.join(beside, on="row"))
+            tables.append(_people(rows.join(beside, on="row")))
         rows = pd.concat(tables, ignore_index=True)
         measure = question.measure if question.measure in MEASURES else "selection_rate"
         return ModelFacts(label, rows, subgroups.min_size, measure)
@@ -298,6 +298,14 @@ class Facts:
         )
         n = len(both) / both["seed"].nunique()
         return float(np.average(change, weights=both["weight"])), change.std() / n**0.5
+
+
+def _people(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each person, numbered anew, where rows are counts."""
+    if "people" not in rows:
+        return rows
+    each = rows.loc[rows.index.repeat(rows["people"])]
+    return each.assign(row=np.arange(len(each))).reset_index(drop=True)
 
 
 def _rarer(share: float) -> float:

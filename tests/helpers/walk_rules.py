@@ -28,7 +28,8 @@ ALIKE = re.compile(
     r"accepts nearly all or none in most seeds"
 )
 _IDLE = re.compile(
-    r"say nothing|not clearly better than guessing|keeps no limit|decides alike"
+    r"say nothing|not clearly better than guessing|keeps no limit|decides alike|"
+    rf"{ALIKE.pattern}"
 )
 _FEWEST_OF_ADVICE = 8  # words of what is wrong and what to do
 _FEW_WORDS = 4  # shorter lines are labels, which may repeat
@@ -149,7 +150,7 @@ def a_model_that_decides_nothing_is_said_so(
 ) -> Iterator[str]:
     """A verdict says whether decisions say anything, and praises none that do not."""
     chip = facts.label_of(reading.chip)
-    if chip is None or reading.page not in _SAID or not reading.headlines:
+    if chip is None or reading.page not in _JUDGED or not reading.headlines:
         return
     if not _is_computed(facts):  # of rankings and numbers nothing is decided
         return
@@ -337,6 +338,7 @@ _ROUNDED = 0.51  # of points without decimals
 _SIMULATED = 0.15  # of a 95th percentile, of some hundred draws
 _LIMITED = {"gap": "gap", "largest local gap": "worst"}
 _SAID = ("Train", "Local fairness", "Sweep")
+_JUDGED = (*_SAID, "Noisy groups", "Individual fairness")  # whether the model decides
 RULES: tuple[Rule, ...] = (
     nothing_fails,
     no_number_is_missing,

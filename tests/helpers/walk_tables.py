@@ -3,6 +3,7 @@
 The truth of every table is known: who is disadvantaged where, or that nobody is.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from fairdash.jobs import queue, run_open
 from fairdash.store import Store
 from fairdash.sweep import DataSource, grids
 
+EVERY = os.environ.get("FAIRDASH_WALK") == "all"
 METHODS = ("adversarial", "road")
 AXES = grids.GridAxes((1.0, 6.0), (0.1, 0.6))
 SEEDS = 3
@@ -188,8 +190,9 @@ _ADMITTED = Roles(
     sensitive_feature="sex",
     features=("department", "grade"),
     subgroup_columns=("department",),
-    sample_weight="people",
+    count="people",
 )
+_SAMPLED = _ADMITTED.model_copy(update={"count": None, "sample_weight": "people"})
 _APPLICANTS = Roles(
     target="hired",
     positive="yes",
@@ -199,6 +202,7 @@ _APPLICANTS = Roles(
 )
 _CASES = _PEOPLE.model_copy(update={"features": ("strong", "case", "team")})
 _AGES = Subgroups(columns=("age",), min_size=20)
+_DEPARTMENTS = Subgroups(columns=("department",), min_size=5)
 TABLES = {
     table.name: table
     for table in (
@@ -208,15 +212,12 @@ TABLES = {
         WalkTable("plain is best", plain_is_best, _PEOPLE, _HOURS),
         WalkTable("pure noise", pure_noise, _PEOPLE, _TEAMS),
         WalkTable("nearly all", nearly_all, _PEOPLE, _TEAMS),
-        WalkTable(
-            "counts",
-            counts,
-            _ADMITTED,
-            Subgroups(columns=("department",), min_size=5),
-        ),
+        WalkTable("counts", counts, _ADMITTED, _DEPARTMENTS),
         WalkTable("sixty rows", sixty_rows, _SAVERS, _SIDES),
     )
 }
+if EVERY:  # the same rows as a sample, with intervals that are linearised
+    TABLES["weighted"] = WalkTable("weighted", counts, _SAMPLED, _DEPARTMENTS)
 
 
 def add_walk_table(store: Store, table: WalkTable) -> str:

@@ -6,7 +6,6 @@ a page is walked on one table; ``FAIRDASH_WALK=all`` walks each on all, from the
 state as well, and sets each control to several values.
 """
 
-import os
 from itertools import cycle
 from zlib import crc32
 
@@ -15,11 +14,10 @@ import pytest
 from walk_reading import Reading
 from walk_rules import faults
 from walk_steps import controls, steps
-from walk_tables import TABLES
+from walk_tables import EVERY, TABLES
 
 from fairdash.ui import pages
 
-EVERY = os.environ.get("FAIRDASH_WALK") == "all"
 PAGES = [page.name for page in pages.pages() if page.pick]
 _MOST = 40  # steps of a walk: controls that appear on the way are set as well
 

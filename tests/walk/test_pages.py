@@ -4,17 +4,15 @@ Three seeds, two methods beside the plain model, eight tables. ``FAIRDASH_WALK=a
 opens every page on every model of every sweep.
 """
 
-import os
 from itertools import cycle
 
 import pytest
 from walk_facts import PLAIN
 from walk_rules import faults
-from walk_tables import TABLES
+from walk_tables import EVERY, TABLES
 
 from fairdash.ui import pages
 
-EVERY = os.environ.get("FAIRDASH_WALK") == "all"
 # Drift asks for another table
 FIRST = [page.name for page in pages.pages() if page.pick and page != pages.DRIFT]
 OF_MODELS = "Sweep", "Local fairness", "Train"

@@ -262,7 +262,7 @@ class LocalResult:
         if self.deciding.idle:
             return (self.deciding.brief(self.label),)
         if self.widest is None:
-            return (_NONE,)
+            return _NONE, self._over_all("the gap")
         remedy = self._remedy()
         worse = self.finding and worse_off(self.finding, favourable=favourable)
         turned = turned_words(self.turned, speech.feature, favourable=favourable)
@@ -273,9 +273,7 @@ class LocalResult:
             return self._named_brief(worse, speech), turned, cancelled
         if isnan(self.chance):
             return "What chance alone would show is not known here.", remedy
-        if (whole := self._clear_whole) is not None:
-            size, verb = self._size(abs(whole.value)), "is" if whole.sure else "may be"
-            over_all = f"Over all rows it {verb} {size}."
+        if over_all := self._over_all("it"):
             return "No gap inside a subgroup is beyond chance.", over_all
         reach = f"A fair model can reach {self._size(self.chance)}."
         return NO_GAP, remedy or reach, cancelled
@@ -285,7 +283,7 @@ class LocalResult:
         if self.deciding.idle:
             return self.deciding.details(self.label)
         if self.widest is None:
-            return _NONE
+            return sentences(_NONE, self._over_all_surely(speech))
         if self.finding is not None:
             worse = worse_off(self.finding, favourable=favourable)
             said = f"{sentence(worse, speech)} By {self.label}, {self._rows()}."
@@ -311,17 +309,31 @@ class LocalResult:
                 f"No gap is sure to be beyond chance. The largest{average} is {size}, "
                 f"in {place}; {reach} ({self._rows()})."
             )
-        if (whole := self._clear_whole) is None:
+        if self._clear_whole is None:
             return said
-        ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
-        few = "" if whole.sure else ", of too few rows to be sure"
-        over_all = f"Over all rows, {clause(whole, speech)} ({ends}){few}."
+        over_all = self._over_all_surely(speech)
         return sentences(said, over_all, self._opposed_words(speech))
 
     @property
     def _clear_whole(self) -> Finding | None:
-        inside = self.widest is not None and self.widest["subgroup"] != NO_SUBGROUPS
+        """The gap over all rows, where it is clear and not that of a subgroup."""
+        inside = self.widest is None or self.widest["subgroup"] != NO_SUBGROUPS
         return self.whole if inside and self.whole and self.whole.clear else None
+
+    def _over_all(self, gap: str) -> str:
+        """Say how large the gap is over all rows; "" where it is not clear."""
+        if (whole := self._clear_whole) is None:
+            return ""
+        verb = "is" if whole.sure else "may be"
+        return f"Over all rows {gap} {verb} {self._size(abs(whole.value))}."
+
+    def _over_all_surely(self, speech: Speech) -> str:
+        """Say that with who is worse off and the interval."""
+        if (whole := self._clear_whole) is None:
+            return ""
+        ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
+        few = "" if whole.sure else ", of too few rows to be sure"
+        return f"Over all rows, {clause(whole, speech)} ({ends}){few}."
 
     def _opposed_words(self, speech: Speech) -> str:
         if self.opposed is None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from fairdash.analysis import NOISE_CONFIDENCE, Noise, Places
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.tables.memberships import audit_memberships
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import tested
+from fairdash.audits.trials.rows import Rows, tested
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve
@@ -65,16 +65,23 @@ class Question(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """Rows that a model decides: where they stand, outcomes and 0/1 decisions."""
+    """Rows that a model decides: where they stand, outcomes and 0/1 decisions.
+
+    ``deciding`` says whether the decisions say anything, as every page judges it: by
+    the weights and units of the rows.
+    """
 
     where: Places
     y: NDArray[np.integer]
     decided: NDArray[np.integer]
+    deciding: Deciding = Deciding()
 
-    @property
-    def deciding(self) -> Deciding:
-        """Whether the decisions say anything."""
-        return Deciding.of_status(**decision_status(self.y, self.decided).iloc[0])
+    @classmethod
+    def of(cls, rows: Rows, key: str) -> Self:
+        """Return what a model decides of the rows of a seed."""
+        decided = rows.predictions(key)
+        status = decision_status(rows.y, decided, **rows.sampling)
+        return cls(rows.where, rows.y, decided, Deciding.of_status(**status.iloc[0]))
 
 
 def trained_for(store: Store, model: Setting, run_id: str | None) -> str:
@@ -103,10 +110,7 @@ def _constraint_of(method: str, params: Mapping[str, Any]) -> str:
 def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decisions]:
     """Return what a model decides of the test rows of each of its seeds."""
     trials = tested(store, model, dataset_id, Subgroups())
-    return [
-        Decisions(each.rows.where, each.rows.y, each.rows.predictions(each.key))
-        for each in trials
-    ]
+    return [Decisions.of(each.rows, each.key) for each in trials]
 
 
 @dataclass(frozen=True, eq=False)

@@ -195,11 +195,7 @@ class Rows:
     @property
     def sampling(self) -> dict[str, Any]:
         """How rows were drawn, as `fairdash.metrics` takes it: weights and units."""
-        unit = self.dataset.unit
-        return {
-            "sample_weight": self.sample_weight,
-            "cluster": None if unit is None else unit[self.where],
-        }
+        return self.dataset.sampling_of(self.where)
 
     def local_di(self, predicted: Decisions) -> pd.DataFrame:
         """Return `fairdash.metrics.local_di` of decisions, with weights and units."""

@@ -98,9 +98,10 @@ def page(entry: pages.Page) -> View:
         _say_notes(data)
     if data and entry.weighting:
         roles = store().dataset_record(data).roles
-        weight = roles.sample_weight or roles.count
-        if weight is not None:
-            st.caption(f"{entry.weighting} {plain(weight)}.")
+        if roles.count is not None:
+            st.caption(f"{entry.counting or entry.weighting} {plain(roles.count)}.")
+        elif roles.sample_weight is not None:
+            st.caption(f"{entry.weighting} {plain(roles.sample_weight)}.")
     return View(run, data, corner)
 
 

@@ -154,6 +154,11 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
     assert f"sex: a is approved {size} points more often than sex: b" in bad
     hidden = replace(result, estimates=result.estimates.assign(reason="suppressed"))
     assert hidden.brief(SPEECH).startswith("No subgroup is estimable")
+    assert "Over all rows" not in hidden.brief(SPEECH)
+    clear = Finding("selection_rate", None, "b", "a", -0.2, -0.3, -0.1, sure=True)
+    whole = replace(hidden, whole=clear)
+    assert whole.brief(SPEECH).endswith(" Over all rows the gap is 20 points.")
+    assert "points less often than sex: a (10 to 30)." in whole.details(SPEECH)
 
 
 def test_where_no_gap_is_sure_the_largest_is_said_to_be_chance():
