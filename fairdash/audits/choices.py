@@ -231,14 +231,14 @@ def verdict_words(
         rows = f"mean of {row['n_seeds']:.0f} seeds of {rows}"
     rows = f"95% intervals, {rows}"
     if changes is None:
-        return f"By {label}, {gap_clause(gap, speech)}. {rows}."
+        return f"By {label}, {gap_clause(gap, speech, GapSize.of(row))}. {rows}."
     moved = by_metric(changes)
     apart, accuracy = moved[PARITY], moved["accuracy"]
     return (
         f"{label}, against the plain model, "
         f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')}. It "
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
-        f"Now {gap_clause(gap, speech)}. {rows}."
+        f"Now {gap_clause(gap, speech, GapSize.of(row))}. {rows}."
     )
 
 
@@ -253,13 +253,14 @@ def model_brief(
     """Return `verdict_words` in short, without intervals."""
     if (deciding := Deciding.of(row)).idle:
         return deciding.brief(row["label"])
+    size = GapSize.of(row)
     if changes is None:
-        return gap_brief(gap, speech)
+        return gap_brief(gap, speech, size)
     moved = by_metric(changes)
-    return remedy_brief(row["label"], moved, gap, speech, before=before)
+    return remedy_brief(row["label"], moved, gap, speech, before=before, size=size)
 
 
-def gap_clause(gap: Finding, speech: Speech) -> str:
+def gap_clause(gap: Finding, speech: Speech, size: GapSize | None = None) -> str:
     """Say who has less than whom with the interval, or that no gap is clear."""
     if not isfinite(gap.value):
         return "the gap between groups is undefined"
@@ -267,4 +268,6 @@ def gap_clause(gap: Finding, speech: Speech) -> str:
     words = f"{clause(gap, speech)} ({ends})"
     if gap.clear and gap.sure:
         return words
+    if size is not None and size.scattered(gap):
+        return f"no two groups differ clearly over all seeds. Furthest apart: {words}"
     return f"no gap between groups is clear. The largest: {words}"

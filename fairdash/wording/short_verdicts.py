@@ -5,11 +5,12 @@ Intervals, rows and seeds stand behind "how sure?", in `Answer.details`.
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 from fairdash._change import Change
 from fairdash._deciding import Deciding
 from fairdash._metric_names import PARITY
-from fairdash._wording import in_decimals, in_points, sentences
+from fairdash._wording import in_decimals, in_points, sentences, whole_points
 from fairdash.metrics import (
     Finding,
     Speech,
@@ -27,19 +28,44 @@ _TOO_FEW = "Too few rows to say how the gap changes."
 UNDEFINED_GAP = "The gap between groups is undefined on these rows."
 
 
-def gap_brief(gap: Finding, speech: Speech) -> str:
+class GapSize(NamedTuple):
+    """The largest gap between groups, whichever these are in each seed."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, row: Mapping[Any, Any]) -> Self:
+        """Return that of a row of figures, which are means over seeds."""
+        low, high = row.get(f"{PARITY}_low", math.nan), row.get(f"{PARITY}_high")
+        return cls(row[PARITY], low, math.nan if high is None else high)
+
+    def scattered(self, gap: Finding) -> str:
+        """Say that a clear gap is not one of the same two groups; "" where it is.
+
+        ``gap`` is that of the two groups furthest apart over all seeds.
+        """
+        if gap.clear or not self.low > 0:
+            return ""
+        size = whole_points(self.value)
+        return f"The gap is {size}, not between the same groups in every seed."
+
+
+def gap_brief(gap: Finding, speech: Speech, size: GapSize | None = None) -> str:
     """Return who differs from whom, where and by how much, or that no gap is clear."""
     if not math.isfinite(gap.value):
         return UNDEFINED_GAP
-    if not (gap.sure and gap.clear):
-        return sentences(NO_GAP, possible([gap]))
-    return place_brief(gap, speech)
+    if gap.sure and gap.clear:
+        return place_brief(gap, speech)
+    scattered = "" if size is None else size.scattered(gap)
+    return scattered or sentences(NO_GAP, possible([gap], size))
 
 
-def possible(gaps: Sequence[Finding]) -> str:
+def possible(gaps: Sequence[Finding], largest: GapSize | None = None) -> str:
     """Return how large gaps may be by their intervals: what few rows cannot exclude.
 
-    "" where none has an interval.
+    "" where none has an interval. A ``largest`` gap beyond them all counts as well.
 
     Examples
     --------
@@ -50,6 +76,8 @@ def possible(gaps: Sequence[Finding]) -> str:
     reach = [end for end in reach if math.isfinite(end)]
     if not reach:
         return ""
+    if largest is not None and largest.value > max(reach):
+        reach.append(max(largest.value, largest.high))
     points = catalog.measure_of(gaps[0].measure).in_points
     size = f"{100 * max(reach):.0f} points" if points else in_decimals(max(reach))
     return f"Gaps up to {size} are possible."
@@ -119,6 +147,7 @@ def remedy_brief(
     speech: Speech,
     *,
     before: Finding | None = None,
+    size: GapSize | None = None,
 ) -> str:
     """Say what a remedy changes beside the plain model, and which gap remains.
 
@@ -130,6 +159,8 @@ def remedy_brief(
         The widest gap of the corrected model.
     before : Finding or None
         That of the plain model: a gap that points the other way is said.
+    size : GapSize or None
+        The largest gap of the corrected model, whichever groups it is between.
     """
     moved, accuracy = changes[PARITY], changes["accuracy"]
     first = priced_brief(label, moved, accuracy, "the gap")
@@ -140,10 +171,12 @@ def remedy_brief(
     )
     if not first:
         return sentences(
-            accuracy_brief(label, accuracy), gap_brief(gap, speech), turned
+            accuracy_brief(label, accuracy), gap_brief(gap, speech, size), turned
         )
-    none_left = moved.clear and not gap.clear
-    return sentences(first, turned, _NONE_LEFT if none_left else "")
+    left = ""
+    if moved.clear and not gap.clear:
+        left = (size and size.scattered(gap)) or _NONE_LEFT
+    return sentences(first, turned, left)
 
 
 def correction_verdict(

@@ -110,6 +110,20 @@ class ModelFacts:
         low, high = np.mean(ends, axis=0)
         return np.maximum(np.abs(low), np.abs(high)).tolist()
 
+    def reach_of_largest(self) -> float:
+        """Return the far end of the gap of the two groups furthest apart in a seed.
+
+        A mean over seeds, in each of which they may be other groups.
+        """
+        ends = []
+        for _, part in self.rows.groupby("seed"):
+            table = part.groupby("group")["decision"].agg(["sum", "size"])
+            rates = table["sum"] / table["size"]
+            high, low = table.loc[rates.idxmax()], table.loc[rates.idxmin()]
+            counts = [[count] for row in (high, low) for count in row]
+            ends.append(newcombe_interval(*map(np.asarray, counts), 0.95)[1][0])
+        return float(np.mean(ends))
+
     def by_chance(self, draws: int = 2000) -> float:
         """Return what the largest local gap of a fair model stays below in 95 %.
 

@@ -313,6 +313,8 @@ def what_is_possible_is_an_end_of_an_interval(
     n_groups = facts.model(chip).rows["group"].nunique()
     pairs = n_groups * (n_groups - 1) // 2
     near, far = (facts.model(chip).reaches(1 - 0.05 / n) for n in (1, pairs))
+    near.append(facts.model(chip).reach_of_largest())
+    far.append(near[-1])
     for possible in map(float, said):
         ends = [(100 * low, 100 * high) for low, high in zip(near, far, strict=True)]
         fits = (lo - _ROUNDED <= possible <= hi + _ROUNDED for lo, hi in ends)

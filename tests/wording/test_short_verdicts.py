@@ -47,6 +47,38 @@ def test_nothing_is_said_of_a_gap_that_no_interval_holds(gap, said):
 
 
 @pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (
+            (0.13, 0.066, 0.188),
+            "The gap is 13 points, not between the same groups in every seed.",
+        ),
+        (
+            (0.13, 0.0, 0.19),
+            "No gap can be told from chance. Gaps up to 19 points are possible.",
+        ),
+        (
+            (0.05, 0.0, 0.07),
+            "No gap can be told from chance. Gaps up to 9 points are possible.",
+        ),
+    ],
+)
+def test_a_gap_of_other_groups_in_each_seed_is_as_large_as_its_card(size, said):
+    size = short_verdicts.GapSize(*size)
+    assert short_verdicts.gap_brief(UNCLEAR, SPEECH, size) == said
+    narrowed = {
+        "demographic_parity_difference": Change(-0.08, -0.13, -0.02),
+        "accuracy": Change(-0.02, -0.03, -0.01),
+    }
+    brief = short_verdicts.remedy_brief("ROAD", narrowed, UNCLEAR, SPEECH, size=size)
+    left = said if size.low > 0 else "No clear gap remains over all rows."
+    assert brief == (
+        f"ROAD narrows the gap by 8.0 points and costs 2.0 points of accuracy. {left}"
+    )
+    assert short_verdicts.gap_brief(CLEAR, SPEECH, size).startswith("In branch: works")
+
+
+@pytest.mark.parametrize(
     ("gap", "accuracy", "left", "said"),
     [
         (

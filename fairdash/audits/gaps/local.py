@@ -271,6 +271,8 @@ class LocalResult:
             return remedy, turned, self._left(worse, speech), cancelled
         if worse is not None:
             return self._named_brief(worse, speech), turned, cancelled
+        if self._scattered:
+            return remedy, self._scattered, cancelled
         if isnan(self.chance):
             return "What chance alone would show is not known here.", remedy
         if over_all := self._over_all("it"):
@@ -305,8 +307,9 @@ class LocalResult:
             if not isnan(self.chance):
                 most = self._size(self.chance)
                 reach = f"a fair model stays below {most} in 95% of cases"
+            first = "" if self._scattered else "No gap is sure to be beyond chance. "
             said = (
-                f"No gap is sure to be beyond chance. The largest{average} is {size}, "
+                f"{first}The largest{average} is {size}, "
                 f"in {place}; {reach} ({self._rows()})."
             )
         if self._clear_whole is None:
@@ -351,11 +354,25 @@ class LocalResult:
 
     def _left(self, worse: Finding | None, speech: Speech) -> str:
         if worse is None:
-            return "No gap beyond chance remains."
+            return self._scattered or "No gap beyond chance remains."
         start = "Now" if self._largest_is_said else "Now sure:"
         size, place = self._size(worse.value), worse.subgroup or "all rows"
         group = group_label(speech.feature, worse.group)
         return f"{start} {size}, against {group} in {place}."
+
+    @property
+    def _scattered(self) -> str:
+        """Say that the largest gap is beyond chance, but not one of the same groups."""
+        if self.finding is not None or self.widest is None or self.n_seeds < 2:
+            return ""
+        gap, place = float(self.widest["gap"]), self.widest["subgroup"]
+        if not gap > self.chance:
+            return ""
+        inside = "over all rows" if place == NO_SUBGROUPS else f"in {place}"
+        return (
+            f"The largest gap, {self._size(gap)} {inside}, is beyond chance, but not "
+            "between the same groups in every seed."
+        )
 
     @property
     def _largest_is_said(self) -> bool:

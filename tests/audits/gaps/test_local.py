@@ -179,6 +179,19 @@ def test_where_no_gap_is_sure_the_largest_is_said_to_be_chance():
     assert few.details(SPEECH).endswith("(2 to 20), of too few rows to be sure.")
 
 
+def test_a_gap_of_other_groups_in_each_seed_is_beyond_chance_all_the_same():
+    unsure = inside("tiny", 0.05, -0.1, False), inside("large", 0.05, -0.1, False)
+    seeds = result_of([TINY, LARGE], 0.3, *unsure, row={"n_seeds": 3})
+    said = seeds.brief(SPEECH)
+    assert "The largest gap, 50 points in tiny, is beyond chance" in said
+    assert "not between the same groups in every seed." in said
+    assert "No gap" not in said + seeds.details(SPEECH)
+    one_seed = result_of([TINY, LARGE], 0.3, *unsure)
+    assert "every seed" not in one_seed.brief(SPEECH)
+    within = result_of([TINY, LARGE], 0.6, *unsure, row={"n_seeds": 3})
+    assert "No gap can be told from chance." in within.brief(SPEECH)
+
+
 def test_what_says_nothing_is_said_to_say_nothing():
     finding = inside("large", 0.3, 0.2, True)
     idle = result_of([LARGE], 0.1, finding, row={"constant": 1.0})
