@@ -25,6 +25,7 @@ _RARE = 0.1  # of the rarer outcome's share, below which decisions are nearly al
 # With one seed, nearly alike is beyond these: the rarer outcome is half of the rows at
 # most. A mean between them is one of seeds that accept all with seeds that do not.
 _BETWEEN = (_RARE / 2, 1 - _RARE / 2)
+_RARE_OUTCOME = 0.1  # where no outcome is known
 _NOTHING = "so its gaps say nothing"
 
 
@@ -92,6 +93,22 @@ class Deciding:
             float(row.get("balanced_accuracy", np.nan)),
             mixed=idle > MOST_SEEDS and not (is_alike or is_guessing),
         )
+
+    @classmethod
+    def of_share(cls, accepted: float, base_rate: float = float("nan")) -> Self:
+        """Return whether a share accepted is all or none, or nearly so.
+
+        Without a ``base_rate`` the rarer outcome is taken to be a tenth of all rows, so
+        under 1 % is nearly none.
+
+        Examples
+        --------
+        >>> Deciding.of_share(0.004).mark(), Deciding.of_share(0.004, 0.02).mark()
+        ('accepts under 1%', '')
+        """
+        known = base_rate if np.isfinite(base_rate) else _RARE_OUTCOME
+        share = round(float(accepted), 9)  # sums of chances are near all or none
+        return cls(bool(nearly_alike(share, known)), accepted=share)
 
     @classmethod
     def of_status(

@@ -55,6 +55,13 @@ class Report(NamedTuple):
         after = np.average(self.h, weights=self.rows.weight)
         return self.rows.rate_before, float(after)
 
+    @property
+    def base_rate(self) -> float:
+        """Share of rows with the outcome; NaN where it is not known."""
+        if self.rows.y is None:
+            return float("nan")
+        return float(np.average(self.rows.y, weights=self.rows.weight))
+
     def gaps(self) -> tuple[Finding, Finding]:
         """Return the widest gap before and after, each with its own interval.
 

@@ -21,7 +21,7 @@ from fairdash.metrics import (
 )
 from fairdash.postprocessing import Report
 
-_ALIKE = 1e-9  # of rates: everybody is decided alike
+_UNCHANGED = 1e-9  # share of decisions
 NO_GAP = "No gap can be told from chance."
 _NONE_LEFT = "No clear gap remains over all rows."
 _TOO_FEW = "Too few rows to say how the gap changes."
@@ -42,11 +42,12 @@ class GapSize(NamedTuple):
         return cls(row[PARITY], low, math.nan if high is None else high)
 
     def scattered(self, gap: Finding) -> str:
-        """Say that a clear gap is not one of the same two groups; "" where it is.
+        """Say that a clear gap is not one of the same two groups; "" where it may be.
 
-        ``gap`` is that of the two groups furthest apart over all seeds.
+        ``gap`` is that of the two groups furthest apart over all seeds: the largest gap
+        of each seed is then larger than its interval reaches.
         """
-        if gap.clear or not self.low > 0:
+        if gap.clear or not self.low > 0 or not self.value > _reach(gap):
             return ""
         size = whole_points(self.value)
         return f"The gap is {size}, not between the same groups in every seed."
@@ -72,7 +73,7 @@ def possible(gaps: Sequence[Finding], largest: GapSize | None = None) -> str:
     >>> possible([Finding("selection_rate", None, "a", "b", -0.04, -0.18, 0.01)])
     'Gaps up to 18 points are possible.'
     """
-    reach = [max(abs(gap.low), abs(gap.high)) for gap in gaps]
+    reach = [_reach(gap) for gap in gaps]
     reach = [end for end in reach if math.isfinite(end)]
     if not reach:
         return ""
@@ -81,6 +82,10 @@ def possible(gaps: Sequence[Finding], largest: GapSize | None = None) -> str:
     points = catalog.measure_of(gaps[0].measure).in_points
     size = f"{100 * max(reach):.0f} points" if points else in_decimals(max(reach))
     return f"Gaps up to {size} are possible."
+
+
+def _reach(gap: Finding) -> float:
+    return max(abs(gap.low), abs(gap.high))
 
 
 def place_brief(gap: Finding, speech: Speech) -> str:
@@ -189,14 +194,18 @@ def correction_verdict(
     """Return what a correction changes on rows it was not learned on.
 
     Changes are paired: both the decisions before and after are of the same rows, and a
-    change is said only if its 95 % interval excludes 0. A gap that points the other way
+    change is said only if its 95 % interval excludes 0. Where nearly all or none are
+    accepted, gaps say nothing. A gap that points the other way
     than before is said to be against the group of ``feature`` that is worse off.
     ``label`` is the subject, by default that of the method.
     """
     label = label or report.subject
-    rates = report.changed["rate"]
-    if rates.max() < _ALIKE or rates.min() > 1 - _ALIKE:
-        return Deciding(alike=True, accepted=round(rates.mean())).brief(label)
+    _, accepted = report.accepted
+    deciding = Deciding.of_share(accepted, report.base_rate)
+    if deciding.alike:
+        return deciding.brief(label)
+    if report.changed["changed"].sum() < _UNCHANGED * report.changed["n"].sum():
+        return f"{label} changes no decision."
     accuracy, gap = report.changes()
     first = priced_brief(label, gap, accuracy, "the gap")
     if not first:

@@ -94,7 +94,7 @@ class Reading:
 def as_read(text: str) -> str:
     """Return what a reader sees of a text that Streamlit shows as Markdown."""
     text = text.replace(":color[]", "").replace("**", "")
-    return re.sub(r"\\(?=\W)", "", text)
+    return re.sub(r"\\(?=[\W_])", "", text)
 
 
 def _cards(page: Any) -> dict[str, Card]:

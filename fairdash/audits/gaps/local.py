@@ -276,7 +276,8 @@ class LocalResult:
         if isnan(self.chance):
             return "What chance alone would show is not known here.", remedy
         if over_all := self._over_all("it"):
-            return "No gap inside a subgroup is beyond chance.", over_all
+            surely = "surely " if self._beyond_chance else ""
+            return f"No gap inside a subgroup is {surely}beyond chance.", over_all
         reach = f"A fair model can reach {self._size(self.chance)}."
         return NO_GAP, remedy or reach, cancelled
 
@@ -354,19 +355,27 @@ class LocalResult:
 
     def _left(self, worse: Finding | None, speech: Speech) -> str:
         if worse is None:
-            return self._scattered or "No gap beyond chance remains."
+            if self._scattered or not self._beyond_chance:
+                return self._scattered or "No gap beyond chance remains."
+            return "No gap is surely beyond chance."
         start = "Now" if self._largest_is_said else "Now sure:"
         size, place = self._size(worse.value), worse.subgroup or "all rows"
         group = group_label(speech.feature, worse.group)
         return f"{start} {size}, against {group} in {place}."
 
     @property
+    def _beyond_chance(self) -> bool:
+        return self.widest is not None and bool(self.widest["gap"] > self.chance)
+
+    @property
     def _scattered(self) -> str:
         """Say that the largest gap is beyond chance, but not one of the same groups."""
         if self.finding is not None or self.widest is None or self.n_seeds < 2:
             return ""
-        gap, place = float(self.widest["gap"]), self.widest["subgroup"]
-        if not gap > self.chance:
+        gap, place = float(self.widest["gap"]), str(self.widest["subgroup"])
+        pairs = [f for f in self.inside if (f.subgroup or NO_SUBGROUPS) == place]
+        reach = max((max(-f.low, f.high) for f in pairs), default=float("nan"))
+        if not (self._beyond_chance and gap > reach):
             return ""
         inside = "over all rows" if place == NO_SUBGROUPS else f"in {place}"
         return (
@@ -378,7 +387,7 @@ class LocalResult:
     def _largest_is_said(self) -> bool:
         if self.finding is None or self.widest is None:
             return False
-        if self.widest["gap"] <= self.chance:
+        if not self._beyond_chance:
             return False
         named = self.finding.subgroup or NO_SUBGROUPS
         return named == str(self.widest["subgroup"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash._deciding import Deciding, nearly_alike
+from fairdash._deciding import Deciding
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import CROSS, check_one_of
 from fairdash._wording import UNDEFINED, number
@@ -22,7 +22,6 @@ from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import guessing
 from fairdash.metrics import Finding, catalog, views
 
-_RARE_OUTCOME = 0.1  # taken where no outcome is known: under 1% accepted is nearly none
 VERSION = 1  # of the form of `TableAudit.to_dict`
 
 
@@ -220,10 +219,9 @@ def audit_table(
 def _deciding(rows: CountedRows, decided: Any, question: TableQuestion) -> Deciding:
     weight = rows.weights(question)
     accepted = float(np.average(decided, weights=weight))
-    base_rate = _RARE_OUTCOME
-    if rows.actual is not None:
-        base_rate = float(np.average(rows.actual, weights=weight))
-    return Deciding(bool(nearly_alike(accepted, base_rate)), accepted=accepted)
+    if rows.actual is None:
+        return Deciding.of_share(accepted)
+    return Deciding.of_share(accepted, float(np.average(rows.actual, weights=weight)))
 
 
 def _corrected(

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from fairdash import postprocessing
+from fairdash._deciding import Deciding
 from fairdash._escaping import as_argument, plain
 from fairdash._metric_names import PARITY
 from fairdash._wording import Kpi, gap_size, headed, interval_note, percent, points
@@ -89,6 +90,7 @@ def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
     changed = corrected.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
     share_before, share = corrected.report.accepted
+    alike = Deciding.of_share(share, corrected.report.base_rate).alike
     return [
         Kpi(
             "Expected accuracy",
@@ -104,7 +106,7 @@ def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
             gap_size(gap["value"]),
             " · ".join(filter(None, [ends, pointing])),
             delta=points(gap_moved.value),
-            good=gap_moved.good(rise=False),
+            good=None if alike else gap_moved.good(rise=False),
             help="Demographic parity difference: largest minus smallest expected rate "
             "of the groups. Where thresholds make it 0 on the rows they are learned "
             "on, chance remains on test rows.",

@@ -186,6 +186,9 @@ def test_a_gap_of_other_groups_in_each_seed_is_beyond_chance_all_the_same():
     assert "The largest gap, 50 points in tiny, is beyond chance" in said
     assert "not between the same groups in every seed." in said
     assert "No gap" not in said + seeds.details(SPEECH)
+    far = replace(unsure[0], high=0.6)
+    reached = result_of([TINY, LARGE], 0.3, far, row={"n_seeds": 3})
+    assert "every seed" not in reached.brief(SPEECH)
     one_seed = result_of([TINY, LARGE], 0.3, *unsure)
     assert "every seed" not in one_seed.brief(SPEECH)
     within = result_of([TINY, LARGE], 0.6, *unsure, row={"n_seeds": 3})
