@@ -30,7 +30,7 @@ from fairdash.audits.trials.rows import decided_by, own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, CertifiedChoice
-from fairdash.wording import gap_brief, remedy_brief
+from fairdash.wording import GapSize, gap_brief, remedy_brief
 
 _PAIRED = (PARITY, WORST)
 

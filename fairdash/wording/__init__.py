@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 __all__ = [
+    "GapSize",
     "NO_GAP",
     "accuracy_brief",
     "audit_verdict",
@@ -19,6 +20,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.wording.short_verdicts import (
+        GapSize,
         NO_GAP,
         accuracy_brief,
         correction_verdict,

@@ -1,10 +1,13 @@
 """Certificates of models hold on the rows they name, and say how sure that is."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 from toys import simulate_noise
 
+from fairdash._counts import RowCounts
 from fairdash._deciding import Deciding
 from fairdash.audits import Noise, certificates, most_assumed
 from fairdash.audits.noisy_groups.certificates import promise_verdict
@@ -189,3 +192,24 @@ def test_more_noise_than_the_shares_allow_is_refused_with_the_largest():
     most = float(str(refused.value).split("at most ")[1].split(" here")[0])
     Noise.from_level(groups, most)
     assert most_assumed(groups) == pytest.approx(most, abs=1.1e-3)
+
+
+def test_whether_a_model_decides_is_judged_by_people_not_by_rows_of_counts():
+    y, decided = np.array([1, 1, 0, 0]), np.array([1, 0, 1, 0])
+    people = RowCounts.of("people", [100, 50, 50, 100])
+    rows = SimpleNamespace(
+        where=np.arange(4),
+        y=y,
+        sampling={"sample_weight": people},
+        predictions=lambda key: decided,
+    )
+    counted = certificates.Decisions.of(rows, "any")
+    each = np.arange(4).repeat([100, 50, 50, 100])
+    repeated = SimpleNamespace(
+        where=each, y=y[each], sampling={}, predictions=lambda key: decided[each]
+    )
+    assert counted.deciding == certificates.Decisions.of(repeated, "any").deciding
+    assert not counted.deciding.idle
+    assert certificates.Decisions.of(
+        SimpleNamespace(**{**vars(rows), "sampling": {}}), "any"
+    ).deciding.guessing

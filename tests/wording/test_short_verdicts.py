@@ -2,12 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash._change import Change
 from fairdash.metrics import Finding, Speech
+from fairdash.postprocessing import RampThreshold, ScoredRows
 from fairdash.wording import short_verdicts
 
 SHARES = st.tuples(*[st.integers(-400, 400)] * 3).map(
@@ -138,6 +140,37 @@ def test_a_remedy_is_said_to_move_only_what_its_interval_moves(
 ):
     changes = {"demographic_parity_difference": gap, "accuracy": accuracy}
     assert short_verdicts.remedy_brief("ROAD", changes, left, SPEECH) == said
+
+
+def scored(seed=0, n=2000):
+    """Rows of two groups, a third of which have the outcome."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, 2, n)
+    margins = np.clip(rng.normal(-0.4 + 0.2 * groups, 0.4), -1, 1)
+    y = (rng.uniform(-1, 1, n) < margins).astype(int)
+    return ScoredRows.read(margins, sensitive_features=groups, y=y)
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"),
+    [
+        (0.002, "The ramp accepts under 1%, nearly no one, so its gaps say nothing."),
+        (0.995, "The ramp accepts over 99%, nearly everyone, so its gaps say nothing."),
+        (0.3, "The ramp narrows the gap by "),
+    ],
+)
+def test_a_ramp_that_accepts_nearly_all_or_none_is_not_praised(rate, said):
+    report = RampThreshold(0.01, rate).fit_rows(scored()).report(scored(1))
+    verdict = short_verdicts.correction_verdict(report)
+    assert verdict.startswith(said)
+    assert ("narrows" in verdict) == (rate == 0.3)
+
+
+def test_a_ramp_that_changes_no_decision_says_so():
+    rows = scored()
+    report = RampThreshold(0.01, 0.3).fit_rows(rows).report(rows)
+    same = report._replace(changed=report.changed.assign(up=0.0, down=0.0, changed=0.0))
+    assert short_verdicts.correction_verdict(same) == "The ramp changes no decision."
 
 
 @given(SHARES, SHARES, st.sampled_from(["the gap", "the largest gap"]))
