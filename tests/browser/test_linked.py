@@ -16,6 +16,11 @@ from fairdash.store import open_store
 pytestmark = pytest.mark.browser
 OWN = "vendor <b>"
 FILLS = "nodes => nodes.map(node => getComputedStyle(node).fill)"
+N_LINES = """labels => labels.map(label => {
+  const words = document.createRange()
+  words.selectNodeContents(label)
+  return new Set([...words.getClientRects()].map(line => Math.round(line.top))).size
+})"""
 DATA = "nodes => nodes.map(node => node.__data__?.place ?? null)"
 
 
@@ -300,6 +305,9 @@ def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
     names = ("sliders", "front", "map", "local", "cards", "tau", "lambda", "density")
     tops = [page.locator(f".linked .{name}").bounding_box()["y"] for name in names]
     assert tops == sorted(tops)
+    labels = page.locator(".linked .card .label")
+    assert "Within the limit of 5 points on the gap" in labels.all_inner_texts()
+    assert max(labels.evaluate_all(N_LINES)) <= 2
     page.locator(".linked .density svg").scroll_into_view_if_needed()
     box = page.locator(".linked .sliders").bounding_box()
     assert 0 <= box["y"] <= 200
