@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from fairdash._lazy import lazy
 
 __all__ = [
-    "GapSize",
     "NO_GAP",
+    "GapSize",
     "accuracy_brief",
     "audit_verdict",
     "correction_verdict",
@@ -20,8 +20,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.wording.short_verdicts import (
-        GapSize,
         NO_GAP,
+        GapSize,
         accuracy_brief,
         correction_verdict,
         gap_brief,
