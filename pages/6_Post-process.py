@@ -60,7 +60,7 @@ def post_process():
     answer = postprocess.post_answer(corrected, choice, dataset, scale)
     page.show(answer)
     with page.figure:
-        model = next(m for m in [*models, *own] if m.id == choice.source.model)
+        model = next(m for m in [*models, *own] if m.id == choice.source.setting)
         ui.advise_rule(model, view.data)
         if choice.method == postprocess.RAMP:
             postprocess.live_ramp(corrected, choice, view.data)

@@ -48,7 +48,7 @@ def show_noisy_groups():
         page.show(answer)
         page.evidence()
         return
-    rows = "rows" if audits.trials.is_own(model) and not view.run else "test rows"
+    rows = "rows" if model.is_own and not view.run else "test rows"
     page.show(certificates.promise_answer(curve, question, share, rows))
 
     def what_is_known():

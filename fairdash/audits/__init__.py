@@ -91,8 +91,8 @@ if TYPE_CHECKING:
         search_model,
     )
     from fairdash.audits.sweeps import StoredSweep
-    from fairdash.audits.trials.decision_rule import DecisionRule
     from fairdash.audits.trials.models import Setting
+    from fairdash.scored import DecisionRule
     from fairdash.wording import correction_verdict
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -17,17 +17,17 @@ from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.measured import named_metrics, speech_of, widest_gap
 from fairdash.audits.sweeps import LIMITED, StoredSweep, finished_sweep, has_axes
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
     Setting,
-    Trained,
+    TrainingOptions,
     on_shared_seeds,
     settings,
     told_apart,
     trained_as,
 )
-from fairdash.audits.trials.rows import decided_by, own_beside
+from fairdash.audits.trials.rows import own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
+from fairdash.scored import USUAL, DecisionRule
 from fairdash.store import Snapshot, Store
 from fairdash.sweep import BASELINE, CertifiedChoice
 from fairdash.wording import GapSize, gap_brief, remedy_brief
@@ -49,11 +49,9 @@ def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setti
     return sweep.once(lambda: _of_note(sweep, trained_as(store, run_id)), "notable")
 
 
-def _of_note(sweep: StoredSweep, how: Trained) -> list[Setting]:
+def _of_note(sweep: StoredSweep, how: TrainingOptions) -> list[Setting]:
     places = sweep.result.notable(float(sweep.run.spec.get("di_limit", 0.05)))
-    return [
-        setting for place in places for setting in settings(sweep.trials_at(place), how)
-    ]
+    return [setting for place in places for setting in sweep.settings_at(place, how)]
 
 
 def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
@@ -176,8 +174,8 @@ def own_metrics(sweep: StoredSweep) -> pd.DataFrame:
     the data set has no scores.
     """
     data = sweep.run.dataset_id
-    beside = own_beside(sweep.store, settings(sweep.trials_at(0)), data)
-    own = [decided_by(model, sweep.rule) for model in beside]
+    beside = own_beside(sweep.store, sweep.settings_at(0), data)
+    own = [model.decided_by(sweep.rule) for model in beside]
     if not own:
         return pd.DataFrame()
     return named_metrics(sweep.store, own, data, sweep.subgroups)

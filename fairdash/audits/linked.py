@@ -27,9 +27,8 @@ from fairdash.audits.choices import front_points, own_metrics
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.linked_form import Form, form_of
 from fairdash.audits.sweeps import StoredSweep
-from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.memo import Memo, memoised
-from fairdash.audits.trials.models import Setting, settings
+from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import rows_used
 from fairdash.audits.weight_spreads import WeightedTrial
 from fairdash.datasets import Subgroups
@@ -226,7 +225,7 @@ def _measured(sweep: StoredSweep) -> Form:
     }
     facts = []
     for place in range(len(sweep.result.means)):
-        (setting,) = settings(sweep.trials_at(place))
+        (setting,) = sweep.settings_at(place)
         facts.append(_facts(sweep.store, data, sweep.subgroups, setting, favourable))
     names = _widest(facts)
     return Form.model_validate(
@@ -358,13 +357,12 @@ class _Weights:
             return None
         effective, spreads = [], []
         for trial in setting.trials:
-            key, _ = rule_of_key(trial.key)
-            weighted = WeightedTrial(store, key, trial.seed, dataset_id, subgroups)
+            weighted = WeightedTrial(store, trial, dataset_id, subgroups)
             spread = weight_spreads.after_training(weighted)
             if spread is None:  # of an earlier version
                 return None
             spreads.append(spread)
-            ratio = store.artifact(key).ratio()
+            ratio = store.artifact(trial.source.key).ratio()
             if ratio is not None:
                 people = weighted.rows.people
                 n = len(ratio) if people is None else people.sum()

@@ -31,7 +31,7 @@ from fairdash.audits.counterparts import (
 )
 from fairdash.datasets import Dataset, Encoder, NumberEncoding
 from fairdash.metrics import group_directions, ignore_columns, intervals
-from fairdash.store import TrialRecord
+from fairdash.scored import ScoredModel
 
 PairKind = Literal["similar", "changed", "invented"]
 Codes = NDArray[np.int64]
@@ -111,7 +111,7 @@ def flip_values(dataset: Dataset, columns: Sequence[str]) -> Flips:
     return {name: _values(dataset.frame[name].dropna()) for name in columns}
 
 
-def trained_columns(trial: TrialRecord, features: Sequence[str]) -> tuple[str, ...]:
+def trained_columns(trial: ScoredModel, features: Sequence[str]) -> tuple[str, ...]:
     """Return the features that a model was told not to count."""
     if trial.params.get("metric", "group_direction") == "group_direction":
         return ()

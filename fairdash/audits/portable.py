@@ -12,15 +12,15 @@ from fairdash.audits.audited_model import AuditedModel
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.stored import audit_rows_of, read_model
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.models import Setting, known_models_of
-from fairdash.audits.trials.rows import ALL_ROWS, rows_of
+from fairdash.audits.trials.rows import rows_of
 from fairdash.methods import CATALOG, is_mixture
-from fairdash.store import Store, TrialRecord
+from fairdash.scored import USUAL, DecisionRule, ScoredModel
+from fairdash.store import Store
 from fairdash.sweep import SweepSpec
 
 
-def as_portable(model: AuditedModel, trial: TrialRecord | None = None) -> PortableModel:
+def as_portable(model: AuditedModel, trial: ScoredModel | None = None) -> PortableModel:
     """Return a stored model to take away, with the facts of its trial."""
     dataset, method = model.rows.dataset, CATALOG[model.method]
     facts: dict[str, Any] = {
@@ -32,7 +32,7 @@ def as_portable(model: AuditedModel, trial: TrialRecord | None = None) -> Portab
         "data": {"name": dataset.name, "key": dataset.key},
     }
     if trial is not None:
-        facts |= {"trial": trial.key, "params": dict(trial.params)}
+        facts |= {"trial": trial.source.key, "params": dict(trial.params)}
     return PortableModel(
         model.scorer,
         model.rows.encoder,
@@ -72,14 +72,14 @@ def exported(
     trial = _trial_asked(store, run_id, model, seed, rule)
     rows = audit_rows_of(store.dataset(data), trial, spec)
     made = as_portable(read_model(store, trial, rows), trial)
-    key = ruled_key(trial.key, rule, trial.seed)
-    cut = rows_of(store, data, trial.seed, datasets.Subgroups()).threshold(key)
+    rows_shown = rows_of(store, data, trial.seed, datasets.Subgroups())
+    cut = rows_shown.threshold(trial.decided_by(rule))
     return replace(made, threshold=cut, drawn=made.drawn and rule.usual)
 
 
 def _trial_asked(
     store: Store, run_id: str, model: str | None, seed: int | None, rule: DecisionRule
-) -> TrialRecord:
+) -> ScoredModel:
     setting = model_asked(store, run_id, model, rule)
     trials = [t for t in setting.trials if seed is None or t.seed == seed]
     if not trials:
@@ -112,8 +112,7 @@ def predictions(
     trial = _trial_asked(store, run_id, model, seed, rule)
     data = store.run(run_id).dataset_id
     dataset = store.dataset(data)
-    rows = rows_of(store, data, ALL_ROWS, datasets.Subgroups())
-    key = ruled_key(trial.key, rule, trial.seed)
+    rows = rows_of(store, data, None, datasets.Subgroups())
     part = np.empty(dataset.n_rows, dtype=object)
     for name, where in datasets.split(dataset, trial.seed)._asdict().items():
         part[where] = name
@@ -123,8 +122,8 @@ def predictions(
             "part": part,
             "group": dataset.sensitive_features,
             "outcome": dataset.y,
-            "probability": store.artifact(trial.key).scores(),
-            "decision": rows.predictions(key).astype(np.int8),
+            "probability": store.artifact(trial.source.key).scores(),
+            "decision": rows.predictions(trial.decided_by(rule)).astype(np.int8),
         }
     )
     people = people_of(dataset.sample_weight)

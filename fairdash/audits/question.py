@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Self
 
 from fairdash.audits import choices
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import (
     Setting,
     beside_plain,
@@ -17,29 +16,29 @@ from fairdash.audits.trials.models import (
     same_model,
     trials_of,
 )
-from fairdash.audits.trials.rows import decided_by
+from fairdash.scored import USUAL, DecisionRule
 from fairdash.store import Store
 from fairdash.sweep import BASELINE
 
 
 @dataclass(frozen=True)
 class ModelInQuestion:
-    """A setting, the rule by which it decides, and the seeds that are looked at.
+    """A setting, the rule by which it decides, and the splits it is measured on.
 
     Attributes
     ----------
     setting : Setting
         With the trials of all its seeds.
     rule : DecisionRule
-    seeds : tuple of int
-        One that was chosen, else all of the setting; ascending.
+    splits : tuple of int or None
+        The seed that was chosen, else the splits of the setting; ascending.
     named : bool
         Whether it was asked for by name or id; else it is what the run opens on.
     """
 
     setting: Setting
     rule: DecisionRule
-    seeds: tuple[int, ...]
+    splits: tuple[int | None, ...]
     named: bool
 
     @classmethod
@@ -72,8 +71,8 @@ class ModelInQuestion:
         by_id = {model.id: model for model in models}
         named = name in by_id
         setting = by_id[str(name)] if named else _opening(store, models, run_id, rule)
-        seeds = tuple(sorted(setting.seeds))
-        return cls(setting, rule, (seed,) if seed in seeds else seeds, named)
+        splits = (seed,) if seed in setting.seeds else setting.splits
+        return cls(setting, rule, splits, named)
 
     @property
     def id(self) -> str:
@@ -82,8 +81,8 @@ class ModelInQuestion:
 
     @property
     def decided(self) -> Setting:
-        """The setting on the seeds looked at, deciding by the rule."""
-        return decided_by(self.setting.on(frozenset(self.seeds)), self.rule)
+        """The setting on these splits, deciding by the rule."""
+        return self.setting.on(self.splits).decided_by(self.rule)
 
 
 def models_of(
@@ -110,7 +109,7 @@ def _opening(
     # of a sweep come before settings that do not decide
     for noted in choices.notable(store, run_id, rule) if run_id else ():
         for model in models:
-            if same_model(decided_by(model, rule), noted):
+            if same_model(model.decided_by(rule), noted):
                 return model
     own = _models_trained_in(store, models, run_id)
     remedies = (model for model in own if model.method != BASELINE)
@@ -121,4 +120,4 @@ def _models_trained_in(
     store: Store, models: Sequence[Setting], run_id: str | None
 ) -> list[Setting]:
     keys = {trial.key for trial in trials_of(store, run_id)} if run_id else set()
-    return [m for m in models if not keys.isdisjoint(t.key for t in m.trials)]
+    return [m for m in models if not keys.isdisjoint(t.source.key for t in m.trials)]

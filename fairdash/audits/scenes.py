@@ -92,8 +92,8 @@ def _weights_verdict(sweep: StoredSweep, place: int) -> str:
     if not kept:
         return f"{model.label} was stored without its weights."
     trial = kept[0]
-    others = {other.seed: other for each in plain for other in each.trials}
-    reference = others.get(trial.seed, trial)
+    others = {other.split: other for each in plain for other in each.trials}
+    reference = others.get(trial.split, trial)
     weighted = weighting.Weighted(store, model, trial, reference, data, sweep.rule)
     top = weighting.find_top_rows(weighted, weighted.ratio())
     return weighted.answer(store.dataset(data), sweep.subgroups, top).verdict

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from fairdash.audits.audited_model import AuditedModel, AuditRows, Scaling, audited
-from fairdash.audits.trials.decision_rule import DecisionRule, ruled_key
-from fairdash.audits.trials.rows import rows_of, score_of_key
+from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import scorer_of
-from fairdash.store import Store, TrialRecord
+from fairdash.scored import DecisionRule, ScoredModel
+from fairdash.store import Store
 from fairdash.sweep import SweepSpec, planning
 
 _ROUNDING = 1e-6  # of stored scores, which are float32: a cut is the score of a row
@@ -18,37 +18,37 @@ def deciding_by(
     rule: DecisionRule,
     store: Store,
     dataset_id: str,
-    trial: TrialRecord,
+    trial: ScoredModel,
 ) -> AuditedModel:
     """Return the model of a trial with the threshold that a rule learns."""
     if rule.usual:
         return model
     rows = rows_of(store, dataset_id, trial.seed, Subgroups())
-    cut = rows.threshold(ruled_key(trial.key, rule, trial.seed))
+    cut = rows.threshold(trial.decided_by(rule))
     return replace(model, threshold=cut + _ROUNDING)
 
 
-def audited_scores(store: Store, dataset: Dataset, trial: TrialRecord) -> AuditedModel:
+def audited_scores(store: Store, dataset: Dataset, trial: ScoredModel) -> AuditedModel:
     """Return the model whose file came with scores: a trial of `callable_models`.
 
     Raises ValueError when the scores are a column alone, or no longer kept.
     """
-    score = score_of_key(trial.key)
-    assert score is not None
-    model = store.score_model(dataset, score)
-    return audited(model, dataset, trial.seed, key=f"{trial.key} {trial.seed}")
+    assert trial.score is not None, "only own scores come with a file"
+    model = store.score_model(dataset, trial.score)
+    key = f"{trial.source.key} {trial.seed}"
+    return audited(model, dataset, trial.seed, key=key)
 
 
-def read_model(store: Store, trial: TrialRecord, rows: AuditRows) -> AuditedModel:
+def read_model(store: Store, trial: ScoredModel, rows: AuditRows) -> AuditedModel:
     """Return the model that a trial keeps.
 
     Raises ValueError when an earlier version kept its scores alone.
     """
-    arrays = store.artifact(trial.key).network()
-    return AuditedModel(trial.key, trial.method, scorer_of(arrays), rows)
+    arrays = store.artifact(trial.source.key).network()
+    return AuditedModel(trial.source.key, trial.method, scorer_of(arrays), rows)
 
 
-def audit_rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> AuditRows:
+def audit_rows_of(dataset: Dataset, trial: ScoredModel, spec: SweepSpec) -> AuditRows:
     """Return the rows of a trial: split, encoded and drawn as its run asked for.
 
     Raises ValueError when the model was trained by an earlier version.
@@ -58,7 +58,7 @@ def audit_rows_of(dataset: Dataset, trial: TrialRecord, spec: SweepSpec) -> Audi
 
 
 def encoding_of(
-    dataset: Dataset, trial: TrialRecord, spec: SweepSpec
+    dataset: Dataset, trial: ScoredModel, spec: SweepSpec
 ) -> tuple[Scaling, int | None]:
     """Return how the run of a trial scaled features, and how many rows it drew.
 
@@ -79,7 +79,7 @@ def encoding_of(
         for version in planning.ENCODED_ALIKE
         for weighted in {False, dataset.sample_weight is not None}
     }
-    if trial.key not in keys:
+    if trial.source.key not in keys:
         raise ValueError(
             "This model was trained by an earlier version, so its features cannot be "
             "encoded as they were; train it again."

@@ -21,19 +21,24 @@ from fairdash._metric_names import (
 )
 from fairdash._wording import Kpi, gap_size, in_points, limit_words, percent, points
 from fairdash.audits.gaps.measured import local_by_measure
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule, ruled_key
 from fairdash.audits.trials.memo import Memo
-from fairdash.audits.trials.models import Setting, settings, trained_as
+from fairdash.audits.trials.models import (
+    USUAL_TRAINING,
+    Setting,
+    TrainingOptions,
+    settings,
+    trained_as,
+)
 from fairdash.audits.trials.rows import (
     Decisions,
     decided_part,
-    decisions_by,
+    decisions,
     rows_of,
-    ruled,
 )
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn
+from fairdash.scored import USUAL, DecisionRule, ScoredModel, Trained
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 from fairdash.sweep import (
     AXES,
@@ -91,17 +96,23 @@ class StoredSweep:
         trials = {trial.key: trial for trial in snapshot.trials}
         return cls(store, snapshot.run, SweepResult.of(rows), trials, rule)
 
-    def trials_at(self, place: int) -> tuple[TrialRecord, ...]:
-        """Return the trials of a setting, one a seed, deciding by the rule."""
-        trials = (self.trials[key] for key in self.result.keys(place).values())
-        return tuple(ruled(trial, self.rule) for trial in trials)
+    def trials_at(self, place: int) -> list[TrialRecord]:
+        """Return the trials of a setting, one a seed."""
+        return [self.trials[key] for key in self.result.keys(place).values()]
+
+    def settings_at(
+        self, place: int, trained: TrainingOptions = USUAL_TRAINING
+    ) -> list[Setting]:
+        """Return the models of a setting, deciding by the rule: one, or none."""
+        models = settings(self.trials_at(place), trained)
+        return [model.decided_by(self.rule) for model in models]
 
     @cached_property
     def models(self) -> list[Setting]:
         """The models of the settings, by place."""
-        how = trained_as(self.store, self.run.id)
+        trained = trained_as(self.store, self.run.id)
         places = range(len(self.result.means))
-        return [settings(self.trials_at(place), how)[0] for place in places]
+        return [self.settings_at(place, trained)[0] for place in places]
 
     @cached_property
     def ids(self) -> list[str]:
@@ -120,7 +131,7 @@ class StoredSweep:
 
     def chance(self, place: int = 0) -> float:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
-        (setting,) = settings(self.trials_at(place))
+        (setting,) = self.settings_at(place)
         where = self.run.dataset_id, self.subgroups
         return local_by_measure(self.store, [setting], *where).chance
 
@@ -143,7 +154,7 @@ class StoredSweep:
         method = str(self.result.means["method"].iloc[place])
         plain = self.once(lambda: self.result.baseline(method), "baseline", method)
         places = [place] if plain is None else [plain, place]
-        return [model for at in places for model in settings(self.trials_at(at))]
+        return [model for at in places for model in self.settings_at(at)]
 
     def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
@@ -159,8 +170,10 @@ class StoredSweep:
         rows = rows[rows["seed"] == seed]
         rows = rows[decides(rows, "validation")]
         places = self.result.place_of_row[rows.index]
-        bare = dict(zip(map(int, places), rows["key"], strict=True))
-        keys = {place: ruled_key(key, self.rule, seed) for place, key in bare.items()}
+        models = {
+            int(place): ScoredModel(Trained(str(key)), self.rule, seed)
+            for place, key in zip(places, rows["key"], strict=True)
+        }
         # where no subgroup is estimable, the other limits put the models in order
         ranking = self.result.ranking(WORST)[rows.index].fillna(0.0)
         shares = ranking / limits.get(WORST, np.inf)
@@ -168,14 +181,14 @@ class StoredSweep:
         validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
 
         def decided(place: int) -> tuple[Decisions, NDArray[Any]]:
-            return validation.decisions(keys[place]), test.predictions(keys[place])
+            return validation.decisions(models[place]), test.predictions(models[place])
 
         return candidate_table(
-            list(keys),
+            list(models),
             decided,
             (decided_part(validation), decided_part(test)),
             limits=limits,
-            local=dict(zip(keys, shares, strict=True)),
+            local=dict(zip(models, shares, strict=True)),
         )
 
     def cards(
@@ -252,8 +265,12 @@ def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataF
     if not len(anew):
         return _with_alike(store, run, rows)
     where = store, run.dataset_id, Subgroups.model_validate(run.spec["subgroups"])
-    models = zip(rows["key"].iloc[anew], rows["seed"].iloc[anew], strict=True)
-    by_rule = [_measured(*where, rule, str(key), int(seed)) for key, seed in models]
+    by_rule = [
+        _measured(*where, ScoredModel(Trained(str(key)), rule, int(seed)))
+        for key, seed in zip(
+            rows["key"].iloc[anew], rows["seed"].iloc[anew], strict=True
+        )
+    ]
     measured = pd.concat(by_rule, ignore_index=True).set_index(rows.index[anew])
     table = rows.reindex(columns=rows.columns.union(measured.columns, sort=False))
     table.loc[measured.index, measured.columns] = measured
@@ -294,14 +311,14 @@ def _measured(
     store: Store,
     dataset_id: str,
     subgroups: Subgroups,
-    rule: DecisionRule,
-    key: str,
-    seed: int,
+    model: ScoredModel,
 ) -> pd.DataFrame:
-    decided = decisions_by(rule, store, dataset_id, key, seed)
+    decided = decisions(store, dataset_id, model)
     drawn = isinstance(decided, Drawn)
     chance = decided.chance if isinstance(decided, Drawn) else decided.astype(float)
-    row = score(store.dataset(dataset_id), seed, chance[None], subgroups, drawn=drawn)
+    row = score(
+        store.dataset(dataset_id), model.seed, chance[None], subgroups, drawn=drawn
+    )
     of_scores = row.filter(regex="_(auc|log_loss)$")
     return row.drop(columns=of_scores.columns)
 

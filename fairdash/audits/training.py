@@ -18,6 +18,7 @@ from fairdash.audits.trials.models import single_values
 from fairdash.audits.trials.rows import rows_used
 from fairdash.datasets import Dataset
 from fairdash.methods import CATALOG
+from fairdash.scored import ScoredModel
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
 
 CURVES = ("loss", "validation_loss", "adversary_loss")
@@ -37,7 +38,7 @@ def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
     return [first, *same]
 
 
-def curves(store: Store, trials: Sequence[TrialRecord]) -> pd.DataFrame:
+def curves(store: Store, trials: Sequence[TrialRecord | ScoredModel]) -> pd.DataFrame:
     """Return the curves of training, averaged over trials.
 
     One row per epoch: `CURVES`. Empty before the first event.
@@ -73,8 +74,15 @@ def runtime(run: RunRecord) -> float | None:
     return run.finished - (run.started or run.created)
 
 
-def _curve_table(store: Store, trial: TrialRecord) -> pd.DataFrame:
-    if trial.status == "finished":
+def is_finished(trial: TrialRecord | ScoredModel) -> bool:
+    """Return whether a trial has finished, as all of a model to measure have."""
+    return isinstance(trial, ScoredModel) or trial.status == "finished"
+
+
+def _curve_table(store: Store, trial: TrialRecord | ScoredModel) -> pd.DataFrame:
+    if isinstance(trial, ScoredModel):
+        table = store.artifact(trial.source.key).history()
+    elif trial.status == "finished":
         table = store.artifact(trial.key).history()
     elif trial.progress is not None:
         table = pd.DataFrame(trial.progress.curves)

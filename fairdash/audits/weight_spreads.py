@@ -11,7 +11,8 @@ from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Rows, rows_trained_on
 from fairdash.datasets import Subgroups
 from fairdash.metrics import WeightSpread, weight_spread
-from fairdash.store import Store, TrialRecord
+from fairdash.scored import ScoredModel
+from fairdash.store import Store
 
 CLOSED_FORM = "broad"  # the method whose weights follow from τ and the adversary
 TAUS = tuple(float(f"{tau:.3g}") for tau in np.geomspace(0.01, 2, 24))
@@ -21,24 +22,21 @@ class WeightedTrial(NamedTuple):
     """A trial with weights, its data set, and the subgroups that are asked about."""
 
     store: Store
-    trial_key: str
-    seed: int
+    model: ScoredModel
     dataset_id: str
     subgroups: Subgroups
 
     @property
     def rows(self) -> Rows:
         """The training rows, in the order of the weights."""
-        return rows_trained_on(
-            self.store, self.dataset_id, self.seed, self.trial_key, self.subgroups
-        )
+        return rows_trained_on(self.store, self.dataset_id, self.model, self.subgroups)
 
     def ratio(self) -> NDArray[np.float64]:
         """Return the weights of the training rows after the last epoch.
 
         Raises ValueError where they were not stored.
         """
-        ratio = self.store.artifact(self.trial_key).ratio()
+        ratio = self.store.artifact(self.model.source.key).ratio()
         if ratio is None:
             raise ValueError(
                 "This model was stored without its weights; train it again."
@@ -46,12 +44,12 @@ class WeightedTrial(NamedTuple):
         return np.asarray(ratio, dtype=np.float64)
 
 
-def with_rows(store: Store, trials: Sequence[TrialRecord]) -> list[TrialRecord]:
+def with_rows(store: Store, trials: Sequence[ScoredModel]) -> list[ScoredModel]:
     """Return the trials of which the weights of rows are stored.
 
     A run that came without rows has those of its first seed.
     """
-    return [t for t in trials if store.artifact(t.key).ratio() is not None]
+    return [t for t in trials if store.artifact(t.source.key).ratio() is not None]
 
 
 @lru_cache(maxsize=100)
@@ -61,7 +59,7 @@ def by_epoch(weighted: WeightedTrial) -> WeightSpread:
     At least at the last one. Of a run that came without rows, earlier epochs are known
     for the subgroups of the run only.
     """
-    artifact = weighted.store.artifact(weighted.trial_key)
+    artifact = weighted.store.artifact(weighted.model.source.key)
     history = artifact.ratio_history()
     if history is not None:
         return _spread(weighted, history["ratio"], history["epoch"])
@@ -79,7 +77,7 @@ def after_training(weighted: WeightedTrial) -> WeightSpread | None:
     brought = _stored(weighted, _of_equal_weights(weighted.rows))
     if brought is not None:
         return brought
-    if weighted.store.artifact(weighted.trial_key).ratio() is None:
+    if weighted.store.artifact(weighted.model.source.key).ratio() is None:
         return None
     return _spread(weighted, weighted.ratio()[None], [0.0])
 
@@ -124,7 +122,7 @@ def over_trained_taus(
 
 def siblings(
     models: Sequence[Setting], model: Setting, seed: int
-) -> list[tuple[float, TrialRecord]]:
+) -> list[tuple[float, ScoredModel]]:
     """Return τ and trial of the models that differ from one in τ only, itself too."""
 
     def rest(setting: Setting) -> dict[str, object]:
@@ -137,7 +135,7 @@ def siblings(
         if (other.method, other.trained) == (model.method, model.trained)
         and rest(other) == rest(model)
         for trial in other.trials
-        if trial.seed == seed
+        if trial.split == seed
     ]
 
 
@@ -171,7 +169,7 @@ def _spread_of(
 
 def _stored(weighted: WeightedTrial, now: WeightSpread) -> WeightSpread | None:
     """Return what was stored instead of rows, if it is of the subgroups of ``now``."""
-    arrays = weighted.store.artifact(weighted.trial_key).weight_spread()
+    arrays = weighted.store.artifact(weighted.model.source.key).weight_spread()
     if arrays is None or not np.array_equal(arrays["n"], now.n):
         return None
     return WeightSpread.from_arrays(

@@ -28,14 +28,14 @@ from fairdash._wording import (
 from fairdash.audits import weight_spreads
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import decision_facts
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, rows_trained_on, ruled
+from fairdash.audits.trials.rows import Rows
 from fairdash.audits.weight_spreads import CLOSED_FORM, WeightedTrial, with_rows
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
 from fairdash.metrics import WeightSpread, weight_spread, weights
-from fairdash.store import Store, TrialRecord
+from fairdash.scored import USUAL, DecisionRule, ScoredModel
+from fairdash.store import Store
 
 _TOP = 0.01  # of the rows, or of the people that they stand for
 _UNSURE = (
@@ -67,15 +67,15 @@ class Weighted:
 
     store: Store
     model: Setting
-    trial: TrialRecord
-    reference: TrialRecord
+    trial: ScoredModel
+    reference: ScoredModel
     dataset_id: str
     rule: DecisionRule = USUAL
 
     @property
     def reference_name(self) -> str:
         """Whose gaps the weights are held to."""
-        alone = self.reference.key == self.trial.key
+        alone = self.reference.source == self.trial.source
         return "this model" if alone else "the unconstrained model"
 
     @property
@@ -100,10 +100,7 @@ class Weighted:
 
     def on(self, subgroups: Subgroups) -> WeightedTrial:
         """Return the trial with the subgroups that are asked about."""
-        trial = self.trial
-        return WeightedTrial(
-            self.store, trial.key, trial.seed, self.dataset_id, subgroups
-        )
+        return WeightedTrial(self.store, self.trial, self.dataset_id, subgroups)
 
     def ratio(self) -> NDArray[np.float64]:
         """Return the weights of the training rows after the last epoch."""
@@ -120,7 +117,7 @@ class Weighted:
         n = len(ratio) if people is None else int(people.sum())
         rows = Noun(f"training {noun.one}", f"training {noun.several}").counted(n)
         rule = f"decided 1: {self.rule.words()}"
-        facts = decision_facts(self.rows, ruled(trial, self.rule).key)
+        facts = decision_facts(self.rows, trial.decided_by(self.rule))
         deciding, label = Deciding.of(facts), self.model.label
         brief, details = deciding.brief(label), deciding.details(label)
         if not deciding.idle:
@@ -173,10 +170,10 @@ class Weighted:
         spread = weight_spreads.over_trained_taus(tuple(stops))
         return self._drawn(spread, dataset, "τ", trained)
 
-    def _stops(self, models: Sequence[Setting]) -> list[tuple[float, TrialRecord]]:
+    def _stops(self, models: Sequence[Setting]) -> list[tuple[float, ScoredModel]]:
         pairs = weight_spreads.siblings(models, self.model, self.trial.seed)
-        kept = {t.key for t in with_rows(self.store, [trial for _, trial in pairs])}
-        return [(tau, trial) for tau, trial in pairs if trial.key in kept]
+        stored = with_rows(self.store, [trial for _, trial in pairs])
+        return [(tau, trial) for tau, trial in pairs if trial in stored]
 
     def _drawn(
         self,
@@ -202,8 +199,8 @@ class Weighted:
         self, subgroups: Subgroups
     ) -> tuple[pd.DataFrame, weights.Correlation]:
         """Return mean weights beside the gaps of the reference, and how they relate."""
-        keys = self.trial.key, ruled(self.reference, self.rule).key, self.dataset_id
-        return _related(self.store, *keys, self.trial.seed, subgroups)
+        reference = self.reference.decided_by(self.rule)
+        return _related(self.on(subgroups), reference)
 
 
 @dataclass(frozen=True)
@@ -365,15 +362,9 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
 
 @lru_cache(maxsize=500)
 def _related(
-    store: Store,
-    key: str,
-    reference: str,
-    dataset_id: str,
-    seed: int,
-    subgroups: Subgroups,
+    weighted: WeightedTrial, reference: ScoredModel
 ) -> tuple[pd.DataFrame, weights.Correlation]:
-    rows = rows_trained_on(store, dataset_id, seed, key, subgroups)
-    ratio = WeightedTrial(store, key, seed, dataset_id, subgroups).ratio()
+    rows, ratio = weighted.rows, weighted.ratio()
     predictions = rows.predictions(reference)
     about: Any = {**rows.groups, "sample_weight": rows.sample_weight}
     table = weights.ratio_by_subgroup(

@@ -10,12 +10,13 @@ import pandas as pd
 
 from fairdash import __version__
 from fairdash._wording import interval, listing, number
-from fairdash.audits import tables, trials
+from fairdash.audits import tables
 from fairdash.reports._blocks import Block, Facts, Section, Table, Words
 from fairdash.reports._report import Report, report
 from fairdash.reports._run_record import run_record, run_words
 from fairdash.reports._sections import RunSubject
 from fairdash.reports._source import source_section
+from fairdash.scored import USUAL
 from fairdash.store import Store
 
 PackName = Literal["ll144", "adverse-impact", "eu-ai-act"]
@@ -175,7 +176,7 @@ def alternative_pack(
     Raises ValueError as `fairdash.audits.tables.alternative_in_run`.
     """
     snapshot = store.snapshot(run_id, curves=False)
-    subject = RunSubject(store, snapshot.run.dataset_id, snapshot, None, trials.USUAL)
+    subject = RunSubject(store, snapshot.run.dataset_id, snapshot, None, USUAL)
     record = run_record(subject)
     label, search = tables.alternative_in_run(
         store, run_id, present or record["before"], loss=loss

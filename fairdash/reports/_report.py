@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairdash._wording import listing, plural, utc
-from fairdash.audits import DecisionRule, trials
-from fairdash.audits.trials import USUAL
+from fairdash.audits import trials
 from fairdash.reports import _facts, _sections
 from fairdash.reports._blocks import Section
 from fairdash.reports._questions import AUDITED, DATA, questions
 from fairdash.reports._run_record import run_record
 from fairdash.reports._small_groups import SMALLEST_GROUP
 from fairdash.reports._written import to_html, to_markdown
+from fairdash.scored import USUAL, DecisionRule
 from fairdash.store import Store
 
 _NOTE = (

@@ -92,13 +92,13 @@ class RunSubject(DataSubject):
         """The model the report is about."""
         run = self.snapshot.run.id
         model = portable.model_asked(self.store, run, self.name, self.rule)
-        return trials.decided_by(model, self.rule)
+        return model.decided_by(self.rule)
 
     @cached_property
     def models(self) -> list[Setting]:
         """The model after the plain one that it is compared with, if there is one."""
         models = trials.known_models_of(self.store, [self.snapshot.run.id])
-        by_rule = [trials.decided_by(model, self.rule) for model in models]
+        by_rule = [model.decided_by(self.rule) for model in models]
         return trials.beside_plain(self.model, by_rule)
 
     @cached_property

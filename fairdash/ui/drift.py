@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from fairdash.audits import Answer, Setting, drift, drifts, trials
+from fairdash.audits import Answer, Setting, drift, drifts
 from fairdash.datasets import SAMPLES, Dataset, Sample, Subgroups
 from fairdash.ui.selection import SharedFields, choose, with_entry
 from fairdash.ui.widgets.blocks import empty, heading, kept_upload, more, show_table
@@ -24,7 +24,7 @@ class Question(NamedTuple):
     model: Setting
     measure: str  # as `fairdash.audits.drift` asks for it
     subgroups: Subgroups
-    seed: int
+    seed: int | None
     table: str | None  # digest of the other table
 
 
@@ -33,13 +33,13 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     start = store().dataset_record(dataset_id).subgroups
     with st.container(horizontal=True, vertical_alignment="bottom"):
         own: list[str] = []
-        if trials.is_own(model):
+        if model.is_own:
             own = drifts.column_measures(store(), model, dataset_id)
         measure = pick_measure(only=own)
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
             words = dataset.roles.test_rows_words()
-            seed = pick_seed_of(model, help=words).seed
+            seed = pick_seed_of(model, help=words).split
         subgroups = subgroup_form(dataset, start)
         if not own:
             pick_rule()

@@ -21,9 +21,8 @@ from fairdash.audits import (
     Setting,
     look_alikes,
     stored,
-    trials,
 )
-from fairdash.store import TrialRecord
+from fairdash.scored import ScoredModel
 from fairdash.sweep import SweepSpec
 from fairdash.ui.selection import OF_DATA, OF_RUN, Fields, bound
 from fairdash.ui.widgets.blocks import more
@@ -41,7 +40,6 @@ _RADII = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0)
 _RADIUS = 0.1
 _HALF = DecisionRule()
 _KEYED = BY_KEY | {
-    TrialRecord: lambda trial: (trial.key, trial.seed),  # of a file the key is one
     DecisionRule: attrgetter("text"),
 }
 
@@ -71,7 +69,7 @@ class Question:
     """
 
     model: Setting
-    trial: TrialRecord  # of the seed whose people are shown
+    trial: ScoredModel  # of the seed whose people are shown
     rule: DecisionRule
     columns: tuple[str, ...]
     flipped: tuple[str, ...]
@@ -178,7 +176,7 @@ def _read_columns(text: str) -> list[str]:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
-def model_of(dataset_id: str, trial: TrialRecord, rule: DecisionRule) -> AuditedModel:
+def model_of(dataset_id: str, trial: ScoredModel, rule: DecisionRule) -> AuditedModel:
     """Return a stored model, or that of a file brought along, with its rows.
 
     Raises ValueError when it was trained by an earlier version.
@@ -186,9 +184,9 @@ def model_of(dataset_id: str, trial: TrialRecord, rule: DecisionRule) -> Audited
     if not rule.usual:
         model = model_of(dataset_id, trial, _HALF)
         return stored.deciding_by(model, rule, store(), dataset_id, trial)
-    if trials.score_of_key(trial.key) is not None:
+    if trial.is_own:
         return stored.audited_scores(store(), store().dataset(dataset_id), trial)
-    spec = SweepSpec.of_run(store().run_of(trial.key).spec)
+    spec = SweepSpec.of_run(store().run_of(trial.source.key).spec)
     scaling, drawn = stored.encoding_of(store().dataset(dataset_id), trial, spec)
     return stored.read_model(
         store(), trial, _rows(dataset_id, trial.seed, scaling, drawn)
@@ -206,7 +204,7 @@ def _rows(
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=_KEYED)
 def pairs_of(
     dataset_id: str,
-    trial: TrialRecord,
+    trial: ScoredModel,
     rule: DecisionRule,
     kind: look_alikes.PairKind,
     columns: tuple[str, ...],
@@ -230,6 +228,6 @@ def pairs_of(
 
 
 def _features_of(dataset_id: str, model: Setting) -> tuple[str, ...]:
-    if trials.is_own(model):
+    if model.is_own:
         return tuple(model_of(dataset_id, model.trials[0], _HALF).rows.features)
     return store().dataset(dataset_id).roles.features

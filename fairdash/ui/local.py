@@ -164,14 +164,14 @@ def by_measure(
     groups, feature = dataset.group_names, roles.sensitive_feature
     shown = audits.gaps.readable_measures(table, groups, feature)
     show_table(shown)
-    if measure == "calibration" or audits.trials.is_own(model):
+    if measure == "calibration" or model.is_own:
         figure(
             plots.plot_calibration(
                 curve,
                 groups=groups,
                 feature=feature,
                 outcome=roles.outcome(),
-                score=audits.trials.score_name(model),
+                score=model.score_name,
             ),
             key="calibration",
         )

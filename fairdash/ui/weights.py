@@ -41,8 +41,8 @@ def pick_weighted(
         with more("Seed"), st.container(width=340):
             trial = pick_seed_of(seeds)
     reference = trials.reference_of(chosen, models)
-    others = {t.seed: t for t in reference.trials} if reference else {}
-    other = others.get(trial.seed, trial)
+    others = {t.split: t for t in reference.trials} if reference else {}
+    other = others.get(trial.split, trial)
     return weighting.Weighted(store(), chosen, trial, other, dataset_id, chosen_rule())
 
 

@@ -73,7 +73,7 @@ def test_points_are_of_the_rows_of_each_table_with_the_encoding_of_training(
         right = (stored == dataset.y[test]).mean()
         assert points.loc[place, "accuracy"] == pytest.approx(right)
     rule = DecisionRule("top", 20)
-    few = [trials.decided_by(model, rule) for model in models]
+    few = [model.decided_by(rule) for model in models]
     chosen = compare(frame, main=few[0], models=few[:1])
     stored = store.artifact(models[0].trials[0].key).scores()
     cut = np.sort(stored[split(dataset, 0).validation])[-25]  # a fifth of 120 rows

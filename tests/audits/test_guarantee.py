@@ -35,8 +35,8 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
     test = split(sweep.store.dataset(data), int(sweep.result.rows["seed"].min())).test
     predictions = Rows.predictions
 
-    def others(self, key):
-        decided = predictions(self, key).copy()
+    def others(self, model):
+        decided = predictions(self, model).copy()
         here = np.isin(self.where, test)
         decided[here] = np.random.default_rng(0).permutation(decided[here])
         return decided

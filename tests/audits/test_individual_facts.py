@@ -10,7 +10,7 @@ from fairdash._deciding import Deciding
 from fairdash.audits import AuditedModel, AuditRows, look_alikes
 from fairdash.datasets import Roles, make_dataset, split
 from fairdash.metrics import ignore_columns, intervals
-from fairdash.store import TrialRecord
+from fairdash.scored import ScoredModel, Trained
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def rows():
 
 
 def trial(**params):
-    return TrialRecord("k", "sensei", params, 0, "finished", {}, None, 1.0, None)
+    return ScoredModel(Trained("k", "sensei", params), split=0)
 
 
 def test_columns_that_do_not_count_are_those_the_model_was_trained_with():

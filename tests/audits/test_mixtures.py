@@ -13,11 +13,12 @@ from fairdash.audits.drifts.study import drift
 from fairdash.audits.gaps.evaluation import metrics_by_setting, paired_changes
 from fairdash.audits.gaps.measured import local_by_measure, widest_gap
 from fairdash.audits.tables.alternative import alternative_in_run
-from fairdash.audits.trials.decision_rule import DecisionRule, ruled_key
-from fairdash.audits.trials.rows import ALL_ROWS, rows_of
+from fairdash.audits.trials.models import as_scored
+from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import Subgroups, draws, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn, measure_by_group
+from fairdash.scored import DecisionRule
 from fairdash.sweep import DRAWN, choose_certified
 
 KINDS = {
@@ -127,9 +128,9 @@ def test_figures_that_an_earlier_version_rounded_are_measured_anew(
 def test_a_rule_of_the_reader_cuts_the_chances(store, dataset, run, mixtures):
     rows = rows_of(store, store.datasets()[0].id, 0, INSIDE)
     for trial in mixtures:
-        h = rows.scores(trial.key)
-        key = ruled_key(trial.key, DecisionRule("custom", 0.5), 0)
-        np.testing.assert_array_equal(rows.decisions(key), h > 0.5)
+        h = rows.scores(as_scored(trial))
+        cut = as_scored(trial).decided_by(DecisionRule("custom", 0.5))
+        np.testing.assert_array_equal(rows.decisions(cut), h > 0.5)
     rule = DecisionRule("custom", 0.5)
     table = sweeps.finished_sweep(store, run, rule).result.rows.set_index("key")
     (trial,) = [t for t in mixtures if t.method == "hardt"]
@@ -141,11 +142,11 @@ def test_what_needs_0_and_1_is_drawn_as_the_exported_model_draws(
     store, dataset, run, mixtures
 ):
     data = store.datasets()[0].id
-    rows = rows_of(store, data, ALL_ROWS, Subgroups())
+    rows = rows_of(store, data, None, Subgroups())
     models = {t.key: m for m in trials.known_models(store, data, run) for t in m.trials}
     for trial in mixtures:
         h = store.artifact(trial.key).scores()
-        decided = rows.predictions(trial.key)
+        decided = rows.predictions(as_scored(trial))
         np.testing.assert_array_equal(decided, draws.levels(dataset.content) < h)
         named = models[trial.key].id
         table = portable.predictions(store, run, named)

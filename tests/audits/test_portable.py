@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 
 import fairdash
 from fairdash.audits import gaps, portable, trials
-from fairdash.audits.trials.rows import ALL_ROWS, rows_of
+from fairdash.audits.trials.rows import rows_of
 from fairdash.brought import OnnxModel, can_be_onnx
 from fairdash.cli import app
 from fairdash.datasets import Subgroups, read_table, split
 from fairdash.methods import CATALOG
+from fairdash.scored import ScoredModel, Trained
 
 KINDS = {
     "unconstrained": {"n_epochs": 2},
@@ -42,7 +43,9 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     whole = portable.as_portable(model)
     np.testing.assert_array_equal(proba, whole.predict_proba(raw))
     data = store.datasets()[0].id
-    decided = rows_of(store, data, ALL_ROWS, Subgroups()).predictions(model.key)
+    decided = rows_of(store, data, None, Subgroups()).predictions(
+        ScoredModel(Trained(model.key))
+    )
     if CATALOG[method].mixture:
         assert (decided != (proba[:, 1] > 0.5)).any()
     else:

@@ -101,7 +101,7 @@ def test_every_place_speaks_of_the_model_a_sweep_opens_on(sweep):
     asked = question.ModelInQuestion.of(store, run.id)
     limit = float(run.spec["di_limit"])
     assert asked.id == sweep.ids[sweep.result.start(limit)]
-    assert (asked.named, asked.seeds) == (False, (0, 1, 2))
+    assert (asked.named, asked.splits) == (False, (0, 1, 2))
     assert choices.opened_on(store, run.id).id == asked.id
     assert portable.model_asked(store, run.id).id == asked.id
     (row,) = training.run_table(store, [run]).to_dict("records")
@@ -117,11 +117,11 @@ def test_a_named_model_its_seed_and_the_rule_are_kept(sweep):
     top = DecisionRule("top", 30)
     for model in trials.known_models_of(store, [run]):
         asked = question.ModelInQuestion.of(store, run, name=model.id, seed=1, rule=top)
-        assert (asked.id, asked.seeds, asked.named) == (model.id, (1,), True)
+        assert (asked.id, asked.splits, asked.named) == (model.id, (1,), True)
         (trial,) = asked.decided.trials
-        assert (trial.seed, trial.key.endswith("top 30")) == (1, True)
+        assert (trial.split, trial.rule) == (1, top)
         other = question.ModelInQuestion.of(store, run, name=model.id, seed=9)
-        assert other.seeds == (0, 1, 2)
+        assert other.splits == (0, 1, 2)
 
 
 LIMITS = pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])

@@ -91,7 +91,7 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
     right = (decided == dataset.y[test]).mean()
     assert row["test_accuracy"] == pytest.approx(right)
     assert (sweep.result.rows["test_auc"] == usual.result.rows["test_auc"]).all()
-    assert sweep.compared(1)[-1].trials[0].key.endswith("top 20")
+    assert sweep.compared(1)[-1].rule == DecisionRule("top", 20)
     assert sweep.ids == usual.ids
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairdash.audits import DecisionRule
-from fairdash.audits.trials import USUAL
 from fairdash.datasets import Subgroups
+from fairdash.scored import USUAL
 
 _AMOUNTS = {
     "top": "Percent decided 1",

@@ -17,8 +17,8 @@ from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.gaps.measured import other_measures
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.tables.outcomes import OF_CLASS
-from fairdash.audits.trials import rows
 from fairdash.audits.trials.models import Setting
+from fairdash.audits.trials.rows import own_models
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import LocalMeasure, catalog, intervals
 from fairdash.store import Store
@@ -37,7 +37,7 @@ length of the shorter one. Neighbours in its ranking share a place.
 def column_models(store: Store, dataset_id: str) -> list[Setting]:
     """Return the columns of predictions that a table has, as models."""
     in_table = store.dataset_record(dataset_id).roles.scores
-    return rows.own_models(store, dataset_id)[: len(in_table)]  # not those added later
+    return own_models(store, dataset_id)[: len(in_table)]  # not those added later
 
 
 def column_measures(store: Store, model: Setting, dataset_id: str) -> list[str]:
@@ -63,7 +63,7 @@ def column_drift(
     -------
     Answer, whose ``data`` are of `changes_by_group`, then of `gap_changes`
     """
-    score = rows.score_of_key(main.trials[0].key)
+    score = main.score
     assert score is not None, "own scores name their column"
     dataset, about = store.dataset(dataset_id), catalog.measure_of(measure)
     tables = _both_tables(dataset, score.column, measure, subgroups, other, store.table)
@@ -105,7 +105,7 @@ def _both_tables(
     dataset = replace(dataset, roles=dataset.roles.model_copy(update=columns))
     no_model: Any = None
     reader = PortableModel(no_model, no_model, dataset.roles, dataset.group_names)
-    first, second = drift_tables(dataset, rows.ALL_ROWS, reader, subgroups, other, read)
+    first, second = drift_tables(dataset, None, reader, subgroups, other, read)
     if about.outcome == "number":
         after = second.outcome
         y = None if after is None else after.to_numpy(np.float64)

@@ -29,8 +29,8 @@ from fairdash._wording import (
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.drifts.tables import DriftTable
 from fairdash.audits.gaps.local import not_estimable
-from fairdash.audits.trials.decision_rule import USUAL, DecisionRule
 from fairdash.metrics import catalog, gap_ends, intervals
+from fairdash.scored import USUAL, DecisionRule
 
 _CARD = 20  # characters
 _HOW = """

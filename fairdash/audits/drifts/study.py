@@ -17,9 +17,8 @@ from fairdash.audits.drifts.tables import DriftTable, drift_tables
 from fairdash.audits.portable import as_portable
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.stored import audit_rows_of, read_model
-from fairdash.audits.trials.decision_rule import USUAL, rule_of_key
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import rows_of, ruled
+from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     MEASURES,
@@ -119,7 +118,7 @@ def drift(
         low=pair[0],
         high=pair[1],
         seed=seed,
-        rule=(rule_of_key(main.trials[0].key)[1] or (USUAL,))[0],
+        rule=main.rule,
         tables=tables,
         points=pd.concat(points, ignore_index=True),
         changes=gap_changes(tables, measured, pair),
@@ -136,18 +135,16 @@ def drift(
 def _scored(
     store: Store, dataset_id: str, setting: Setting, seed: int
 ) -> PortableModel:
-    trials = [trial for trial in setting.trials if trial.seed == seed]
-    if not trials:
+    trial = next((trial for trial in setting.trials if trial.split == seed), None)
+    if trial is None:
         raise ValueError(
             f"{setting.label} was not trained on seed {seed}: {sorted(setting.seeds)}."
         )
-    threshold = rows_of(store, dataset_id, seed, Subgroups()).threshold(trials[0].key)
-    trial = ruled(trials[0], USUAL)
-    spec = SweepSpec.of_run(store.run_of(trial.key).spec)
+    threshold = rows_of(store, dataset_id, seed, Subgroups()).threshold(trial)
+    spec = SweepSpec.of_run(store.run_of(trial.source.key).spec)
     rows = audit_rows_of(store.dataset(dataset_id), trial, spec)
     model = as_portable(read_model(store, trial, rows), trial)
-    usual = rule_of_key(trials[0].key)[1] is None
-    return replace(model, threshold=threshold, drawn=model.drawn and usual)
+    return replace(model, threshold=threshold, drawn=model.drawn and trial.rule.usual)
 
 
 class _Scores(NamedTuple):

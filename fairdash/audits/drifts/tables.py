@@ -14,7 +14,6 @@ from fairdash._validation import CROSS
 from fairdash._wording import PEOPLE, ROWS
 from fairdash.analysis import Sample
 from fairdash.audits.portable_model import PortableModel
-from fairdash.audits.trials.rows import ALL_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class DriftTable:
 
 def drift_tables(
     dataset: datasets.Dataset,
-    seed: int,
+    seed: int | None,
     model: PortableModel,
     subgroups: datasets.Subgroups,
     other: tuple[str, pd.DataFrame],
@@ -90,8 +89,8 @@ def drift_tables(
 
     Parameters
     ----------
-    seed : int
-        With `ALL_ROWS` all rows of the training table are compared.
+    seed : int or None
+        With None all rows of the training table are compared.
     other : pair of str and DataFrame
         Name and rows of another table, columns as in its file.
     read : callable
@@ -105,7 +104,7 @@ def drift_tables(
         reason why no row is left; and what to change.
     """
     name, test = dataset.name, np.arange(dataset.n_rows)
-    if seed != ALL_ROWS:
+    if seed is not None:
         name, test = f"{name}, test rows", datasets.split(dataset, seed).test
     reference = DriftTable(
         name,

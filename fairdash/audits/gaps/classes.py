@@ -5,14 +5,14 @@ from dataclasses import replace
 from fairdash.audits.tables.outcomes import OutcomesAudit, audit_outcomes
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import score_of_key, tested
+from fairdash.audits.trials.rows import tested
 from fairdash.datasets import Subgroups
 from fairdash.store import Store
 
 
 def predicts_classes(store: Store, model: Setting, dataset_id: str) -> bool:
     """Return whether a model is a column that predicts one of three or more classes."""
-    score = score_of_key(model.trials[0].key)
+    score = model.score
     if score is None or not score.positive:
         return False
     dataset = store.dataset(dataset_id)
@@ -35,7 +35,7 @@ def every_class(store: Store, model: Setting, dataset_id: str) -> OutcomesAudit:
 def _every_class(
     store: Store, model: Setting, dataset_id: str, favourable: bool
 ) -> OutcomesAudit:
-    score = score_of_key(model.trials[0].key)
+    score = model.score
     assert score is not None, "it predicts classes"
     rows = tested(store, model, dataset_id, Subgroups())[0].rows
     roles, frame = rows.dataset.roles, rows.dataset.frame.iloc[rows.where]

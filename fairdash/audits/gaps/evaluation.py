@@ -14,9 +14,8 @@ import pandas as pd
 from fairdash._deciding import ALIKE, DECIDES, Deciding
 from fairdash._metric_names import METRIC_NAMES, ODDS, OPPORTUNITY, metric_title
 from fairdash._wording import Kpi, gap_size
-from fairdash.audits.trials.decision_rule import rule_of_key
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Decisions, Rows, Tested, score_of_key, tested
+from fairdash.audits.trials.rows import Decisions, Rows, Tested, tested
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     Drawn,
@@ -25,6 +24,7 @@ from fairdash.metrics import (
     evaluate,
     summarise_seeds,
 )
+from fairdash.scored import ScoredModel
 from fairdash.store import Store
 
 GAP_HELP = (
@@ -58,7 +58,7 @@ def metrics_by_setting(
             "label": setting.label,
             "method": setting.method,
             "colour_role": setting.colour_role,
-            "seed": trial.seed,
+            "seed": trial.model.split,
             **_evaluated(trial),
         }
         for place, setting in enumerate(chosen)
@@ -83,13 +83,11 @@ def paired_changes(
     has an interval where it has one in each of its seeds. Without looking ``inside``
     subgroups worst_1_di is NaN, and the rest takes milliseconds.
     """
-    others = {trial.seed: trial.key for trial in reference.trials}
-    trials = tested(store, setting, dataset_id, subgroups)
-    seeds = [trial.seed for trial in setting.trials]
+    others = {trial.split: trial for trial in reference.trials}
     tables = [
-        _compared(trial, others[seed], inside)
-        for seed, trial in zip(seeds, trials, strict=True)
-        if seed in others
+        _compared(trial, others[trial.model.split], inside)
+        for trial in tested(store, setting, dataset_id, subgroups)
+        if trial.model.split in others
     ]
     if len(tables) == 1:  # as where hundreds of settings are told from a plain one
         return tables[0].copy()
@@ -141,26 +139,26 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
 @lru_cache(maxsize=5000)
 def _evaluated(trial: Tested) -> dict[str, Any]:
-    key, rows = trial.key, trial.rows
-    own = score_of_key(key)
-    if own is None and rule_of_key(key)[1] is not None:
-        table = _own_evaluated(rows, key, probable=True)
-    elif own is None:
-        decided = rows.decisions(key)
-        given = decided if isinstance(decided, Drawn) else rows.scores(key)
-        table = evaluate(rows.y, given, **rows.groups, **rows.sampling)
+    model, rows = trial.model, trial.rows
+    if model.score is not None:
+        probable = model.score.kind in ("probability", "margin")
+        table = _evaluated_apart(rows, model, probable)
+    elif not model.rule.usual:
+        table = _evaluated_apart(rows, model, probable=True)
     else:
-        table = _own_evaluated(rows, key, own.kind in ("probability", "margin"))
-    return {**table.iloc[0], **decision_facts(rows, key)}
+        decided = rows.decisions(model)
+        given = decided if isinstance(decided, Drawn) else rows.scores(model)
+        table = evaluate(rows.y, given, **rows.groups, **rows.sampling)
+    return {**table.iloc[0], **decision_facts(rows, model)}
 
 
-def decision_facts(rows: Rows, key: str) -> dict[str, float]:
-    """Return what the decisions of a trial are worth, as numbers to average over seeds.
+def decision_facts(rows: Rows, model: ScoredModel) -> dict[str, float]:
+    """Return what the decisions of a model are worth, as numbers to average over seeds.
 
     ``constant`` is 1 where it does not decide, ``alike`` where it accepts all or none
     or nearly so, ``accepted`` the share that it accepts; and ``balanced_accuracy``.
     """
-    facts = decision_status(rows.y, rows.decisions(key), **rows.sampling).iloc[0]
+    facts = decision_status(rows.y, rows.decisions(model), **rows.sampling).iloc[0]
     return {
         "constant": float(facts["status"] != DECIDES),
         "alike": float(facts["status"] in ALIKE),
@@ -169,24 +167,25 @@ def decision_facts(rows: Rows, key: str) -> dict[str, float]:
     }
 
 
-def _own_evaluated(rows: Rows, key: str, probable: bool) -> pd.DataFrame:
-    table = evaluate(rows.y, rows.predictions(key), **rows.groups, **rows.sampling)
+def _evaluated_apart(rows: Rows, model: ScoredModel, probable: bool) -> pd.DataFrame:
+    """Evaluate decisions, and beside them the scores that do not make them at 0.5."""
+    table = evaluate(rows.y, rows.predictions(model), **rows.groups, **rows.sampling)
     groups = rows.groups["sensitive_features"]
-    scores = rows.scores(key) if probable else rows.ranks(key)
+    scores = rows.scores(model) if probable else rows.ranks(model)
     graded = evaluate(rows.y, scores, sensitive_features=groups, **rows.sampling)
     loss = graded["log_loss"] if probable else np.nan
     return table.assign(auc=graded["auc"], log_loss=loss)
 
 
 @lru_cache(maxsize=5000)
-def _compared(trial: Tested, reference: str, inside: bool) -> pd.DataFrame:
+def _compared(trial: Tested, reference: ScoredModel, inside: bool) -> pd.DataFrame:
     rows = trial.rows
-    decided, others = rows.decisions(trial.key), _reference(rows, reference)
+    decided, others = rows.decisions(trial.model), _reference(rows, reference)
     codes = {"sensitive_features": rows.dataset.group[rows.where]}  # sooner than names
     groups = {**rows.groups, **codes, **({} if inside else {"subgroups": None})}
     return compare(rows.y, decided, others, **groups, **rows.sampling)
 
 
 @lru_cache(maxsize=8)
-def _reference(rows: Rows, key: str) -> Decisions:
-    return rows.decisions(key)
+def _reference(rows: Rows, model: ScoredModel) -> Decisions:
+    return rows.decisions(model)

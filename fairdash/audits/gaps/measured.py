@@ -21,12 +21,9 @@ from fairdash.audits.gaps.local import SEVERAL, LocalResult
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.rows import (
-    ALL_ROWS,
     Rows,
     Tested,
     beside_trained,
-    is_own,
-    score_of_key,
     tested,
 )
 from fairdash.datasets import Subgroups
@@ -44,6 +41,7 @@ from fairdash.metrics import (
     measure_gaps,
     views,
 )
+from fairdash.scored import ScoredModel
 from fairdash.store import Store
 from fairdash.sweep import BASELINE
 
@@ -52,9 +50,9 @@ _SURE = 0.975
 
 
 def asked_of(
-    rows: Rows, key: str, measure: str, *, inside: bool = False
+    rows: Rows, model: ScoredModel, measure: str, *, inside: bool = False
 ) -> dict[str, Any]:
-    """Return what the functions of `fairdash.metrics` take to measure a trial on rows.
+    """Return what the functions of `fairdash.metrics` take to measure a model on rows.
 
     ``inside`` subgroups, else over all of the rows.
     """
@@ -65,13 +63,13 @@ def asked_of(
     predicted: Any
     kind = catalog.measure_of(measure)
     if kind.outcome != "classes":
-        y, predicted = rows.numbers(key, measure)
+        y, predicted = rows.numbers(model, measure)
     elif kind.takes == "rank":
-        predicted = rows.ranks(key)
+        predicted = rows.ranks(model)
     elif kind.takes == "probability":
-        predicted = rows.scores(key)
+        predicted = rows.scores(model)
     else:
-        predicted = rows.decisions(key)
+        predicted = rows.decisions(model)
     return {
         "measure": measure,
         "y_true": y,
@@ -86,7 +84,7 @@ def other_measures(store: Store, model: Setting, dataset_id: str) -> list[str]:
 
     A column of numbers has errors where the outcome is a number; scores rank the rows.
     """
-    score = score_of_key(model.trials[0].key)
+    score = model.score
     if score is not None and score.kind == "decision":
         return []
     numbers = catalog.NUMBER_MEASURES if _of_numbers(store, model, dataset_id) else ()
@@ -109,7 +107,7 @@ def opening_measure(
 
 
 def _of_numbers(store: Store, model: Setting, dataset_id: str) -> bool:
-    score = score_of_key(model.trials[0].key)
+    score = model.score
     numbers = store.dataset(dataset_id).outcome_numbers
     return score is not None and score.kind == "score" and numbers is not None
 
@@ -162,7 +160,7 @@ def _local_result(
     changes = None
     # the plain model is what others change, and changes nothing itself
     corrected = main is not first and main.method != BASELINE
-    rates = measure == "selection_rate" and not any(map(is_own, models))
+    rates = measure == "selection_rate" and not any(model.is_own for model in models)
     if corrected and rates:
         changes = paired_changes(store, main, first, dataset_id, subgroups)
     return LocalResult(
@@ -173,7 +171,7 @@ def _local_result(
         changes,
         " ".join(filter(None, [compared.note(), recalibrated(main, measure)])),
         measure,
-        "row" if main.seeds == {ALL_ROWS} else "test row",
+        "test row" if main.seeds else "row",
         inside=inside[-1],
         whole=whole,
         earlier=tuple(inside[:-1]),
@@ -187,7 +185,7 @@ def _opposed(trials: Sequence[Tested], measure: str) -> BothWays | None:
 
 def recalibrated(model: Setting, measure: str) -> str:
     """Say how deciles become probabilities where a measure takes these; else ""."""
-    score = score_of_key(model.trials[0].key)
+    score = model.score
     graded = score is not None and score.kind == "score"
     takes = catalog.measure_of(measure).takes
     return catalog.RECALIBRATED if graded and takes == "probability" else ""
@@ -448,7 +446,7 @@ def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFram
 def _calibration(trial: Tested) -> pd.DataFrame:
     rows = trial.rows
     groups = rows.groups["sensitive_features"]
-    scores = rows.raw_scores(trial.key)
+    scores = rows.raw_scores(trial.model)
     return calibration_curve(rows.y, scores, sensitive_features=groups, **rows.sampling)
 
 
@@ -466,7 +464,7 @@ def _measured(trial: Tested, measure: str) -> _Trial:
     local, rows = _local(trial, measure), trial.rows
     chance = local.noise_floor().quantile if local.estimable.any() else np.nan
     decides = catalog.measure_of(measure).outcome == "classes"
-    facts = decision_facts(rows, trial.key) if decides else {}
+    facts = decision_facts(rows, trial.model) if decides else {}
     worst_k = chance_k = float("nan")
     if local.estimable.sum() >= SEVERAL:
         worst_k = float(local.worst(SEVERAL).value)
@@ -477,7 +475,7 @@ def _measured(trial: Tested, measure: str) -> _Trial:
 
 @lru_cache(maxsize=64)  # a page asks the same again at every move
 def _local(trial: Tested, measure: str) -> LocalMeasure:
-    return LocalMeasure.of(**asked_of(trial.rows, trial.key, measure, inside=True))
+    return LocalMeasure.of(**asked_of(trial.rows, trial.model, measure, inside=True))
 
 
 @lru_cache(maxsize=2000)
@@ -489,7 +487,7 @@ def gaps_of(
     rejected: bool = False,
 ) -> pd.DataFrame:
     """Return `measure_gaps` of a trial, or of its ``rejected`` rows."""
-    options = asked_of(trial.rows, trial.key, measure)
+    options = asked_of(trial.rows, trial.model, measure)
     if rejected:
         decided = options["y_pred"]
         drawn = isinstance(decided, Drawn)

@@ -77,9 +77,9 @@ class Decisions(NamedTuple):
     deciding: Deciding = Deciding()
 
     @classmethod
-    def of(cls, rows: Rows, key: str) -> Self:
+    def of(cls, rows: Rows, model: ScoredModel) -> Self:
         """Return what a model decides of the rows of a seed."""
-        decided = rows.predictions(key)
+        decided = rows.predictions(model)
         status = decision_status(rows.y, decided, **rows.sampling)
         return cls(rows.where, rows.y, decided, Deciding.of_status(**status.iloc[0]))
 
@@ -110,7 +110,7 @@ def _constraint_of(method: str, params: Mapping[str, Any]) -> str:
 def decisions_of(store: Store, model: Setting, dataset_id: str) -> list[Decisions]:
     """Return what a model decides of the test rows of each of its seeds."""
     trials = tested(store, model, dataset_id, Subgroups())
-    return [Decisions.of(each.rows, each.key) for each in trials]
+    return [Decisions.of(trial.rows, trial.model) for trial in trials]
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +295,7 @@ def membership_answer(
     first = tested(store, model, dataset_id, Subgroups())[0]
     audited = audit_memberships(
         first.rows.y,
-        first.rows.predictions(first.key),
+        first.rows.predictions(first.model),
         group_probabilities=memberships.iloc[first.rows.where],
         measures=_MEASURES[question.constraints],
         **first.rows.sampling,

@@ -10,7 +10,7 @@ import pandas as pd
 from fairdash._wording import count, p_value, plural
 from fairdash.analysis.subgroups import SEARCHED_MEASURES, find_subgroups
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import ALL_ROWS, Tested, rows_of, split_seed, tested
+from fairdash.audits.trials.rows import Tested, rows_of, tested
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import MEASURES, Finding, Speech, catalog, sentence
 from fairdash.store import Store
@@ -125,14 +125,13 @@ def search_model(
         )
         raise ValueError(f"{name} is not searched; choose one of {names}.")
     first = tested(store, model, dataset_id, Subgroups())[0]
-    return _searched(first, model.label, split_seed(model), measure, min_size)
+    return _searched(first, model.label, measure, min_size)
 
 
 @lru_cache(maxsize=64)
-def _searched(
-    trial: Tested, label: str, seed: int | None, measure: str, min_size: int
-) -> FoundSubgroups:
-    everyone = rows_of(trial.store, trial.dataset_id, ALL_ROWS, trial.subgroups)
+def _searched(trial: Tested, label: str, measure: str, min_size: int) -> FoundSubgroups:
+    everyone = rows_of(trial.store, trial.dataset_id, None, trial.subgroups)
+    seed = trial.model.split
     dataset, roles = everyone.dataset, everyone.dataset.roles
     own = trial.store.dataset_record(trial.dataset_id).subgroups.columns
     names = dict.fromkeys([*roles.features, *own])
@@ -140,9 +139,9 @@ def _searched(
     if seed is not None:
         confirming[split(dataset, seed).test] = True
     n = int(confirming.sum())
-    columns: tuple[Any, Any] = everyone.y, everyone.predictions(trial.key)
+    columns: tuple[Any, Any] = everyone.y, everyone.predictions(trial.model)
     if measure in catalog.NUMBER_MEASURES:
-        columns = everyone.numbers(trial.key, measure)
+        columns = everyone.numbers(trial.model, measure)
     table = find_subgroups(
         columns[1],
         sensitive_features=everyone.groups["sensitive_features"],

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from fairdash._validation import check_lengths
 from fairdash._wording import in_points, plural
 from fairdash.audits.trials.models import known_models_of
-from fairdash.audits.trials.rows import ALL_ROWS, Decisions, rows_of
+from fairdash.audits.trials.rows import Decisions, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.metrics import (
     Drawn,
@@ -219,13 +219,13 @@ def alternative_in_run(
     dataset = store.dataset(run.dataset_id)
     keys = {trial.key for trial in store.snapshot(run_id, curves=False).trials}
     decided: dict[str, Decisions] = {}
-    rows = rows_of(store, run.dataset_id, ALL_ROWS, Subgroups())
+    rows = rows_of(store, run.dataset_id, None, Subgroups())
     seed = None
     for model in known_models_of(store, [run_id]):
         for trial in model.trials:
-            if trial.key in keys and seed in (None, trial.seed):
+            if trial.source.key in keys and seed in (None, trial.seed):
                 seed = trial.seed
-                decided[model.label] = rows.decisions(trial.key)
+                decided[model.label] = rows.decisions(trial)
                 break
     if len(decided) < 2 or seed is None:
         raise ValueError(f"Run {run_id} has fewer than two models to compare.")

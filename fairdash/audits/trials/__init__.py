@@ -6,18 +6,13 @@ from fairdash._lazy import lazy
 
 __all__ = [
     "OWN_NOTE",
-    "RULE_NAMES",
-    "USUAL",
     "Memo",
-    "RuleKind",
     "alike_advice",
     "beside_plain",
     "beside_trained",
     "callable_models",
-    "decided_by",
-    "decisions_by",
+    "decisions",
     "ids_to_come",
-    "is_own",
     "known_models",
     "known_models_of",
     "on_shared_seeds",
@@ -26,8 +21,6 @@ __all__ = [
     "part_sizes",
     "reference_of",
     "rows_used",
-    "score_name",
-    "score_of_key",
     "settings",
     "single_values",
     "trained_as",
@@ -35,7 +28,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.audits.trials.decision_rule import RULE_NAMES, USUAL, RuleKind
     from fairdash.audits.trials.memo import Memo
     from fairdash.audits.trials.models import (
         beside_plain,
@@ -53,15 +45,11 @@ if TYPE_CHECKING:
         alike_advice,
         beside_trained,
         callable_models,
-        decided_by,
-        decisions_by,
-        is_own,
+        decisions,
         own_models,
         own_scores,
         part_sizes,
         rows_used,
-        score_name,
-        score_of_key,
         trained_on,
     )
 else:

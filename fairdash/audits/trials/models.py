@@ -2,18 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from fairdash._wording import listing, plural
+from fairdash.datasets import ScoreColumn
 from fairdash.methods import CATALOG
+from fairdash.scored import DecisionRule, ScoredModel, Trained
 from fairdash.store import Store, TrialRecord
 from fairdash.sweep import BASELINE, model_label, planning
 
 
-class Trained(NamedTuple):
+class TrainingOptions(NamedTuple):
     """What a run decides of a model beside method, parameters and seed.
 
     ``train_rows`` are the most rows trained on, None for all; ``now`` says whether this
@@ -32,7 +34,7 @@ class Trained(NamedTuple):
         return words if self.now else [*words, "earlier version"]
 
 
-USUAL = Trained()
+USUAL_TRAINING = TrainingOptions()
 
 
 @dataclass(frozen=True)
@@ -40,19 +42,19 @@ class Setting:
     """One method at one setting, with the finished trials of all its seeds.
 
     Trials are in order of seed, one a seed, and trained alike: a mean over seeds is of
-    such models. A label is "ROAD λ 2.1 τ 0.3".
+    such models. A label is "ROAD λ 2.1 τ 0.3". Own scores are a setting, too.
     """
 
     method: str
     label: str
-    trials: tuple[TrialRecord, ...]
-    trained: Trained = USUAL
+    trials: tuple[ScoredModel, ...]
+    trained: TrainingOptions = USUAL_TRAINING
 
     @cached_property
     def id(self) -> str:
         """Eight hexadecimal digits that name method and parameters in an address."""
         text = _canonical(self.trials[0])
-        if self.trained != USUAL:
+        if self.trained != USUAL_TRAINING:
             text += json.dumps(self.trained)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
@@ -62,20 +64,53 @@ class Setting:
         method = CATALOG.get(self.method)
         return method.colour_role if method else self.method
 
+    @property
+    def is_own(self) -> bool:
+        """Whether its scores are the user's own."""
+        return self.trials[0].is_own
+
+    @property
+    def score(self) -> ScoreColumn | None:
+        """The column of own scores; None of a trained model."""
+        return self.trials[0].score
+
+    @property
+    def score_name(self) -> str:
+        """What its scores are called: their column, or the label of the model."""
+        return self.label if self.score is None else self.score.column
+
+    @property
+    def rule(self) -> DecisionRule:
+        """How its scores become decisions."""
+        return self.trials[0].rule
+
+    @cached_property
+    def splits(self) -> tuple[int | None, ...]:
+        """Seeds of the splits it is measured on; (None,) of own scores on all rows."""
+        return tuple(trial.split for trial in self.trials)
+
     @cached_property
     def seeds(self) -> frozenset[int]:
-        """Seeds of the splits it was trained and tested on."""
-        return frozenset(trial.seed for trial in self.trials)
+        """Seeds of the splits it was trained and tested on; none of scores on all."""
+        return frozenset(split for split in self.splits if split is not None)
 
     @property
     def contents(self) -> tuple[Hashable, ...]:
         """What every number of it follows from, to keep them by."""
-        trials = tuple((trial.key, trial.seed) for trial in self.trials)
-        return self.method, self.label, trials
+        return self.method, self.label, tuple(t.contents for t in self.trials)
 
-    def on(self, seeds: frozenset[int]) -> "Setting":
-        """Return the setting with the trials of these seeds alone."""
-        trials = tuple(trial for trial in self.trials if trial.seed in seeds)
+    def on(self, splits: Collection[int | None]) -> "Setting":
+        """Return the setting with the trials of these splits alone."""
+        trials = tuple(trial for trial in self.trials if trial.split in splits)
+        return replace(self, trials=trials)
+
+    def decided_by(self, rule: DecisionRule) -> "Setting":
+        """Return the setting with another decision rule.
+
+        All that is computed from its decisions follows it: rates, gaps, accuracy,
+        changes.
+        """
+        trials = tuple(trial.decided_by(rule) for trial in self.trials)
         return replace(self, trials=trials)
 
 
@@ -84,7 +119,9 @@ def single_values(params: Mapping[str, Any]) -> dict[str, Any]:
     return {n: v for n, v in params.items() if not isinstance(v, tuple | list)}
 
 
-def settings(trials: Sequence[TrialRecord], trained: Trained = USUAL) -> list[Setting]:
+def settings(
+    trials: Sequence[TrialRecord], trained: TrainingOptions = USUAL_TRAINING
+) -> list[Setting]:
     """Put the finished trials of the same method and parameters together.
 
     They are of one run, or of runs that train alike, ``trained``. Of several starts or
@@ -93,8 +130,14 @@ def settings(trials: Sequence[TrialRecord], trained: Trained = USUAL) -> list[Se
     return _together((trained, trial) for trial in trials)
 
 
+def as_scored(trial: TrialRecord) -> ScoredModel:
+    """Return a trial of a run as a model to measure, by the usual rule."""
+    source = Trained(trial.key, trial.method, trial.params)
+    return ScoredModel(source, split=trial.seed)
+
+
 @lru_cache(maxsize=2000)
-def trained_as(store: Store, run_id: str) -> Trained:
+def trained_as(store: Store, run_id: str) -> TrainingOptions:
     """Return what a run decides of its models beside method, parameters and seed."""
     run, (first, *_) = store.run(run_id), store.snapshot(run_id, curves=False).trials
     how = run.spec.get("scaling", "standard"), run.spec.get("train_rows")
@@ -108,7 +151,7 @@ def trained_as(store: Store, run_id: str) -> Trained:
         train_rows=how[1],
         weighted=dataset.sample_weight is not None,
     )
-    return Trained(*how, now=key == first.key)
+    return TrainingOptions(*how, now=key == first.key)
 
 
 def trials_of(store: Store, run_id: str) -> tuple[TrialRecord, ...]:
@@ -174,19 +217,22 @@ def ids_to_come(store: Store, run_id: str) -> dict[str, str]:
     """
     trained = trained_as(store, run_id)
     return {
-        trial.method: Setting(trial.method, "", (trial,), trained).id
+        trial.method: Setting(trial.method, "", (as_scored(trial),), trained).id
         for trial in trials_of(store, run_id)
     }
 
 
 def same_model(model: Setting, other: Setting) -> bool:
-    """Tell whether two settings have a trial in common, whatever they are called."""
-    return not {t.key for t in model.trials}.isdisjoint(t.key for t in other.trials)
+    """Tell whether two settings have a trial in common, whatever they are called.
+
+    It decides by the same rule in both.
+    """
+    return not set(model.trials).isdisjoint(other.trials)
 
 
 def share_seed(model: Setting, other: Setting) -> bool:
     """Tell whether two models were trained and tested on the same split."""
-    return not model.seeds.isdisjoint(other.seeds)
+    return not set(model.splits).isdisjoint(other.splits)
 
 
 def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
@@ -212,7 +258,7 @@ class Comparison:
     """
 
     models: tuple[Setting, ...]
-    seeds: tuple[int, ...]
+    seeds: tuple[int | None, ...]
     partial: bool
     excluded: tuple[Setting, ...]
 
@@ -232,17 +278,18 @@ def on_shared_seeds(models: Sequence[Setting]) -> Comparison:
     If no seed is common to all, models that share none with the last one, and with
     those kept before them, are excluded, from the back.
     """
-    seeds, shared = models[-1].seeds, []
-    common = frozenset.intersection(*(model.seeds for model in models))
+    splits = set(models[-1].splits)
+    common = set(splits).intersection(*(model.splits for model in models))
+    shared = []
     for model in reversed(models):
-        if common or not seeds.isdisjoint(model.seeds):
-            seeds &= model.seeds
+        if common or not splits.isdisjoint(model.splits):
+            splits &= set(model.splits)
             shared.append(model)
-    every = frozenset().union(*(model.seeds for model in models))
+    union = set(splits).union(*(model.splits for model in models))
     return Comparison(
-        tuple(model.on(seeds) for model in reversed(shared)),
-        tuple(sorted(seeds)),
-        any(model.seeds != every for model in models),
+        tuple(model.on(splits) for model in reversed(shared)),
+        tuple(split for split in models[-1].splits if split in splits),
+        any(set(model.splits) != union for model in models),
         tuple(model for model in models if model not in shared),
     )
 
@@ -263,26 +310,27 @@ def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     return [model] if plain in (None, model) else [plain, model]
 
 
-def _together(trials: Iterable[tuple[Trained, TrialRecord]]) -> list[Setting]:
-    alike: dict[tuple[Trained, str], list[TrialRecord]] = {}
+def _together(trials: Iterable[tuple[TrainingOptions, TrialRecord]]) -> list[Setting]:
+    alike: dict[tuple[TrainingOptions, str], list[ScoredModel]] = {}
     for trained, trial in trials:
         first = trial.params.keys().isdisjoint((planning.INITIALISATION, planning.FOLD))
         if trial.status == "finished" and trial.method in CATALOG and first:
-            alike.setdefault((trained, _canonical(trial)), []).append(trial)
+            model = as_scored(trial)
+            alike.setdefault((trained, _canonical(model)), []).append(model)
     return [
         Setting(
             members[0].method,
             model_label(members[0].method, members[0].params),
-            tuple(sorted(members, key=lambda trial: trial.seed)),
+            tuple(sorted(members, key=lambda model: model.seed)),
             trained,
         )
         for (trained, _), members in alike.items()
     ]
 
 
-def _canonical(trial: TrialRecord) -> str:
-    params = planning.identifying(trial.method, trial.params)
-    return json.dumps([trial.method, params], sort_keys=True, separators=(",", ":"))
+def _canonical(model: ScoredModel) -> str:
+    params = planning.identifying(model.method, model.params)
+    return json.dumps([model.method, params], sort_keys=True, separators=(",", ":"))
 
 
 def _distinct(model: Setting, named: Sequence[Setting]) -> Setting:

@@ -6,7 +6,6 @@ set, seed and subgroups: these name contents, so what is kept is never stale; it
 not be written to.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -18,10 +17,8 @@ from numpy.typing import NDArray
 
 from fairdash._counts import people_of
 from fairdash._wording import count, some_percent
-from fairdash.audits.trials.decision_rule import DecisionRule, rule_of_key, ruled_key
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import (
-    AddedScores,
     Dataset,
     ScoreColumn,
     Subgroups,
@@ -31,13 +28,11 @@ from fairdash.datasets import (
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn, as_probabilities, catalog, local_di
-from fairdash.store import Store, TrialRecord
+from fairdash.scored import OWN, ScoredModel, source_of
+from fairdash.store import Store
 from fairdash.sweep import Part
 
-OWN = "own scores"  # instead of a method of the catalog
-ALL_ROWS = -1  # instead of the seed of a split: no row was trained on
 OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
-_KEY = "column "
 Decisions = NDArray[np.int64] | Drawn
 
 
@@ -48,14 +43,10 @@ def own_models(store: Store, dataset_id: str) -> list[Setting]:
     "own scores", "own scores 2" and so on, so that it has its own colour.
     """
     models = []
-    for place, score in enumerate(own_scores(store, dataset_id), 1):
-        params: dict[str, Any] = score.model_dump(mode="json")
-        key = _KEY + json.dumps(params)
-        trial = TrialRecord(
-            key, OWN, params, ALL_ROWS, "finished", None, None, None, None
-        )
-        method = OWN if place == 1 else f"{OWN} {place}"
-        models.append(Setting(method, score.words(), (trial,)))
+    for number, score in enumerate(own_scores(store, dataset_id), 1):
+        method = OWN if number == 1 else f"{OWN} {number}"
+        model = ScoredModel(source_of(score))
+        models.append(Setting(method, score.words(), (model,)))
     return models
 
 
@@ -70,28 +61,20 @@ def own_beside(
 ) -> list[Setting]:
     """Return the own scores of a data set on the test rows of trained models."""
     both = beside_trained([*models, *own_models(store, dataset_id)])
-    return [model for model in both if is_own(model)]
+    return [model for model in both if model.is_own]
 
 
 def beside_trained(models: Sequence[Setting]) -> list[Setting]:
-    """Return models with score columns on the test rows of those that were trained.
+    """Return models with own scores on the test rows of those that were trained.
 
     Without any of these they stay on all rows.
     """
-    trained = [model for model in models if not is_own(model)]
+    trained = [model for model in models if not model.is_own]
     seeds = sorted(frozenset[int]().union(*(model.seeds for model in trained)))
     return [
-        replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))
-        if is_own(model) and seeds
-        else model
+        _on_splits(model, seeds) if model.is_own and seeds else model
         for model in models
     ]
-
-
-def split_seed(model: Setting) -> int | None:
-    """Return the first seed whose split a model has; None for scores on all rows."""
-    seed = model.trials[0].seed
-    return None if seed == ALL_ROWS else seed
 
 
 def callable_models(
@@ -106,50 +89,20 @@ def callable_models(
     )
     seeds = sorted(common) or [0]
     return [
-        replace(model, trials=tuple(replace(model.trials[0], seed=s) for s in seeds))
+        _on_splits(model, seeds)
         for model in own_models(store, dataset_id)
         if model.trials[0].params.get("has_model")
     ]
 
 
-def decided_by(model: Setting, rule: DecisionRule) -> Setting:
-    """Return a model whose decisions follow a rule.
-
-    All that is computed from its decisions does: rates, gaps, accuracy, changes.
-    """
-    return replace(model, trials=tuple(ruled(trial, rule) for trial in model.trials))
+def _on_splits(model: Setting, seeds: Sequence[int]) -> Setting:
+    first = model.trials[0]
+    return replace(model, trials=tuple(first.on(seed) for seed in seeds))
 
 
-def ruled(trial: TrialRecord, rule: DecisionRule) -> TrialRecord:
-    """Return a trial whose decisions follow a rule."""
-    return replace(trial, key=ruled_key(trial.key, rule, trial.seed))
-
-
-def decisions_by(
-    rule: DecisionRule, store: Store, dataset_id: str, key: str, seed: int
-) -> Decisions:
-    """Return the decisions of a trial on all rows, by a rule learned on a split."""
-    rows = rows_of(store, dataset_id, ALL_ROWS, Subgroups())
-    return rows.decisions(ruled_key(key, rule, seed))
-
-
-def is_own(model: Setting) -> bool:
-    """Tell whether a model is a column of scores."""
-    return model.method.startswith(OWN)
-
-
-def score_name(model: Setting) -> str:
-    """Return what the scores of a model are called: its column, or its label."""
-    return str(model.trials[0].params["column"]) if is_own(model) else model.label
-
-
-def score_of_key(key: str) -> ScoreColumn | None:
-    """Return the score column that a trial's key names, None of a trained model."""
-    bare, _ = rule_of_key(key)
-    if not bare.startswith(_KEY):
-        return None
-    content = json.loads(bare.removeprefix(_KEY))
-    return (AddedScores if "file" in content else ScoreColumn).model_validate(content)
+def decisions(store: Store, dataset_id: str, model: ScoredModel) -> Decisions:
+    """Return the decisions of a model on all rows of a data set."""
+    return rows_of(store, dataset_id, None, Subgroups()).decisions(model)
 
 
 def own_probabilities(
@@ -201,113 +154,110 @@ class Rows:
         """Return `fairdash.metrics.local_di` of decisions, with weights and units."""
         return local_di(predicted, **self.groups, **self.sampling)
 
-    def raw_scores(self, key: str) -> NDArray[np.float64]:
-        """Return the scores of a trial on these rows, of a column as it stands."""
-        own = score_of_key(key)
-        if own is None:
-            return self.scores(key).astype(np.float64)
-        return self.store.score_values(self.dataset, own)[self.where]
+    def raw_scores(self, model: ScoredModel) -> NDArray[np.float64]:
+        """Return the scores of a model on these rows, of a column as it stands."""
+        if model.score is None:
+            return self.scores(model).astype(np.float64)
+        return self.store.score_values(self.dataset, model.score)[self.where]
 
-    def numbers(self, key: str, measure: str) -> tuple[Any, NDArray[np.float64]]:
+    def numbers(
+        self, model: ScoredModel, measure: str
+    ) -> tuple[Any, NDArray[np.float64]]:
         """Return outcomes and predictions as a measure of numbers or ranks takes them.
 
         Raises ValueError for an error of what is no predicted number.
         """
-        predicted = self.raw_scores(key)
+        predicted = self.raw_scores(model)
         if not catalog.measure_of(measure).needs_outcome:
             return None, predicted
-        own, numbers = score_of_key(key), self.dataset.outcome_numbers
-        if own is None or own.kind != "score" or numbers is None:
+        outcomes = self.dataset.outcome_numbers
+        predicts_numbers = model.score is not None and model.score.kind == "score"
+        if not predicts_numbers or outcomes is None:
             raise ValueError(
                 f"{catalog.MEASURE_NAMES[measure]} needs predicted numbers and an "
                 "outcome of numbers. Compare only columns that predict numbers, or "
                 "choose another measure."
             )
-        return numbers[self.where], predicted
+        return outcomes[self.where], predicted
 
-    def ranks(self, key: str) -> NDArray[np.floating[Any]]:
-        """Return scores between 0 and 1 in the order of those of a trial."""
-        if score_of_key(key) is None:
-            return self.scores(key)
-        values = self.raw_scores(key)
+    def ranks(self, model: ScoredModel) -> NDArray[np.floating[Any]]:
+        """Return scores between 0 and 1 in the order of those of a model."""
+        if not model.is_own:
+            return self.scores(model)
+        values = self.raw_scores(model)
         ranks: NDArray[np.float64] = values - values.min()
         highest = float(ranks.max())
         return ranks / highest if highest else ranks
 
-    def scores(self, key: str) -> NDArray[np.floating[Any]]:
-        """Return the probabilities that a trial gives on these rows."""
-        own = score_of_key(key)
-        if own is not None:
-            return own_probabilities(own, self.raw_scores(key), self.y, **self.sampling)
-        bare, _ = rule_of_key(key)
-        scores: NDArray[np.float32] = self.store.artifact(bare).scores()[self.where]
-        return scores
+    def scores(self, model: ScoredModel) -> NDArray[np.floating[Any]]:
+        """Return the probabilities that a model gives on these rows."""
+        if model.score is not None:
+            values = self.raw_scores(model)
+            return own_probabilities(model.score, values, self.y, **self.sampling)
+        stored: NDArray[np.float32] = self.store.artifact(model.source.key).scores()
+        return stored[self.where]
 
-    def decisions(self, key: str) -> Decisions:
-        """Return the decisions of a trial on these rows as `fairdash.metrics` has them.
+    def decisions(self, model: ScoredModel) -> Decisions:
+        """Return the decisions of a model on these rows as `fairdash.metrics` has them.
 
         Those of a random mixture are `Drawn`, unless a rule other than the usual cuts
         its chances.
         """
-        if not self._draws(key):
-            return self.predictions(key)
-        return Drawn(self.scores(key).astype(np.float64), self.content)
+        if not self._draws(model):
+            return self.predictions(model)
+        return Drawn(self.scores(model).astype(np.float64), self.content)
 
-    def predictions(self, key: str) -> NDArray[np.int64]:
-        """Return the 0/1 predictions of a trial on these rows.
+    def predictions(self, model: ScoredModel) -> NDArray[np.int64]:
+        """Return the 0/1 predictions of a model on these rows, by its rule.
 
-        Above one half, or by the rule of the key: see `decided_by`. Those of a random
-        mixture are drawn, as the exported model draws them with seed 0.
+        Those of a random mixture are drawn, as the exported model draws them with
+        seed 0.
         """
-        if self._draws(key):
-            return draws.drawn(self.scores(key), self.content).astype(np.int64)
-        if rule_of_key(key)[1] is not None:
-            return (self.raw_scores(key) > self.threshold(key)).astype(np.int64)
-        own = score_of_key(key)
-        if own is not None:
-            return own.decisions(self.raw_scores(key))
-        return (self.scores(key) > 0.5).astype(np.int64)
+        if self._draws(model):
+            return draws.drawn(self.scores(model), self.content).astype(np.int64)
+        if not model.rule.usual:
+            return (self.raw_scores(model) > self.threshold(model)).astype(np.int64)
+        if model.score is not None:
+            return model.score.decisions(self.raw_scores(model))
+        return (self.scores(model) > 0.5).astype(np.int64)
 
     @property
     def content(self) -> NDArray[np.uint64]:
         """A number for what each row holds: rows of the same have the same draw."""
         return self.dataset.content[self.where]
 
-    def _draws(self, key: str) -> bool:
-        bare, ruled = rule_of_key(key)
-        trained = score_of_key(bare) is None
-        return trained and ruled is None and _is_mixture(self.store, bare)
+    def _draws(self, model: ScoredModel) -> bool:
+        decides_by_chance = model.rule.usual and not model.is_own
+        return decides_by_chance and _is_mixture(self.store, model.source.key)
 
-    def threshold(self, key: str) -> float:
-        """Return the threshold of scores by the rule of a key.
+    def threshold(self, model: ScoredModel) -> float:
+        """Return the threshold of scores by the rule of a model.
 
         A rule is learned on the validation rows of the model's split; of scores that
         came without a split, on all rows.
         """
-        bare, ruled = rule_of_key(key)
-        if ruled is None:
+        if model.rule.usual:
             return 0.5
-        if key not in self._thresholds:
-            self._thresholds[key] = self._learned(*ruled, bare)
-        return self._thresholds[key]
+        if model not in self._thresholds:
+            self._thresholds[model] = self._learned(model)
+        return self._thresholds[model]
 
     @cached_property
-    def _thresholds(self) -> dict[str, float]:
+    def _thresholds(self) -> dict[ScoredModel, float]:
         return {}
 
-    def _learned(self, rule: DecisionRule, seed: int, key: str) -> float:
-        dataset, everyone = self.dataset, np.arange(self.dataset.n_rows)
-        train = validation = everyone
-        if seed != ALL_ROWS:
-            train, validation, _ = split(dataset, seed)
-        own = score_of_key(key)
-        scores = (
-            self.store.artifact(key).scores()
-            if own is None
-            else self.store.score_values(dataset, own)
-        )
+    def _learned(self, model: ScoredModel) -> float:
+        dataset = self.dataset
+        train = validation = np.arange(dataset.n_rows)
+        if model.split is not None:
+            train, validation, _ = split(dataset, model.split)
+        scores: NDArray[np.floating[Any]]
+        if model.score is None:
+            scores = self.store.artifact(model.source.key).scores()
+        else:
+            scores = self.store.score_values(dataset, model.score)
         base_rate = np.average(dataset.y[train], weights=dataset.weight_of(train))
-        return rule.threshold(
+        return model.rule.threshold(
             scores[validation],
             dataset.y[validation],
             base_rate=float(base_rate),
@@ -322,28 +272,24 @@ def _is_mixture(store: Store, key: str) -> bool:
 
 
 class Tested(NamedTuple):
-    """A trial on the test rows of its seed, or on all of `ALL_ROWS`."""
+    """A model on the test rows of its split, or on all rows."""
 
-    key: str
+    model: ScoredModel
     store: Store
     dataset_id: str
-    seed: int
     subgroups: Subgroups
 
     @property
     def rows(self) -> Rows:
         """The rows, as of `rows_of`."""
-        return rows_of(*self[1:])
+        return rows_of(self.store, self.dataset_id, self.model.split, self.subgroups)
 
 
 def tested(
     store: Store, setting: Setting, dataset_id: str, subgroups: Subgroups
 ) -> list[Tested]:
     """Return the trials of a setting where they are tested, by seed."""
-    return [
-        Tested(trial.key, store, dataset_id, trial.seed, subgroups)
-        for trial in setting.trials
-    ]
+    return [Tested(trial, store, dataset_id, subgroups) for trial in setting.trials]
 
 
 def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
@@ -352,7 +298,7 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     It does where the rarer decision is less than half as frequent as the rarer outcome.
     """
     seeds = tested(store, model, dataset_id, Subgroups())
-    shares = [_accepted_and_outcomes(seed.rows, seed.key) for seed in seeds]
+    shares = [_accepted_and_outcomes(seed.rows, seed.model) for seed in seeds]
     accepted, base_rate = np.mean(shares, axis=0)
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""
@@ -362,8 +308,8 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     )
 
 
-def _accepted_and_outcomes(rows: Rows, key: str) -> tuple[float, float]:
-    decided = rows.decisions(key)
+def _accepted_and_outcomes(rows: Rows, model: ScoredModel) -> tuple[float, float]:
+    decided = rows.decisions(model)
     chance = decided.chance if isinstance(decided, Drawn) else decided
     weight = rows.sample_weight
     return (
@@ -376,13 +322,13 @@ def _accepted_and_outcomes(rows: Rows, key: str) -> tuple[float, float]:
 def rows_of(
     store: Store,
     dataset_id: str,
-    seed: int,
+    seed: int | None,
     subgroups: Subgroups,
     part: Literal["test", "validation"] = "test",
 ) -> Rows:
-    """Return the rows of a seed's part under ``subgroups``; all rows for `ALL_ROWS`."""
+    """Return the rows of a part of a split under ``subgroups``; all rows of no seed."""
     dataset = store.dataset(dataset_id)
-    if seed == ALL_ROWS:
+    if seed is None:
         where = np.arange(dataset.n_rows)
     else:
         where = getattr(split(dataset, seed), part)
@@ -400,11 +346,11 @@ def decided_part(rows: Rows) -> Part:
 
 
 def rows_trained_on(
-    store: Store, dataset_id: str, seed: int, key: str, subgroups: Subgroups
+    store: Store, dataset_id: str, model: ScoredModel, subgroups: Subgroups
 ) -> Rows:
-    """Return the rows a trial was trained on, in the order of its weights."""
-    n_rows = store.artifact(key).train_rows()
-    return rows_to_train_on(store, dataset_id, seed, n_rows, subgroups)
+    """Return the rows a model was trained on, in the order of its weights."""
+    n_rows = store.artifact(model.source.key).train_rows()
+    return rows_to_train_on(store, dataset_id, model.seed, n_rows, subgroups)
 
 
 @lru_cache(maxsize=8)

@@ -33,7 +33,7 @@ def list_own_scores() -> None:
 def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
     by_score: dict[ScoreColumn | None, ScoresRecord] = {row.score: row for row in added}
     for model in trials.own_models(store(), data):
-        record = by_score.get(trials.score_of_key(model.trials[0].key))
+        record = by_score.get(model.score)
         where = "A column of the table"
         if record is not None:
             where = f"{record.words()}, added {clock_time(record.created)}"
@@ -42,7 +42,7 @@ def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
             st.markdown(f"**{plain(model.label)}**", width="content")
             st.caption(plain(where), width="content")
             if st.button("Audit", type="tertiary", key=f"audit {data} {model.id}"):
-                open_scores(data, trials.score_name(model))
+                open_scores(data, model.score_name)
             if record is not None and st.button(
                 "Delete", type="tertiary", key=f"delete {data} {model.id}"
             ):
@@ -100,7 +100,7 @@ def open_scores(dataset_id: str, column: str) -> None:
     """
     dataset = store().dataset(dataset_id)
     own = audits.trials.own_models(store(), dataset_id)
-    (model,) = (each for each in own if audits.trials.score_name(each) == column)
+    (model,) = (each for each in own if each.score_name == column)
     more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
     chosen = SharedFields.here().measure or "selection_rate"
     first = audits.gaps.opening_measure(store(), model, dataset_id, chosen)

@@ -10,10 +10,11 @@ from fairdash import postprocessing
 from fairdash._escaping import plain, visible
 from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural
-from fairdash.audits import DecisionRule
+from fairdash.scored import DecisionRule, ScoredModel
 from fairdash.ui.selection import Fields, SharedFields, bound, bound_entry
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
+from fairdash.ui.widgets.state import BY_KEY
 
 RAMP = "ramp"
 _MOST_DIALS = 3  # in a row
@@ -53,7 +54,7 @@ class Corrected:
 
     def facts(self, source: Source, name: str) -> tuple[str, ...]:
         """Return the context line: table, scores, rows; ``name`` is of the data set."""
-        split, rule = self.data.split, DecisionRule.of(source.rule)
+        split, rule = self.data.split, source.model.rule
         learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
         test = plural(len(split.test_rows), "test row")
         return name, source.label, f"before: {rule.words()}", learned, test
@@ -102,16 +103,16 @@ def pick_scores(sources: Sequence[Source]) -> Source:
         list(by_id),
         format_func=lambda name: visible(by_id[name].label),
         width=200,
-        **bound("scores", _first(sources).id, among=by_id),
+        **bound("scores", _first(sources).id, among=by_id, shown=_address_of),
     )
     return by_id[chosen]
 
 
-def rule_beside() -> str:
-    """Draw the choice of the rule that decides before the method; return its text."""
+def rule_beside() -> DecisionRule:
+    """Draw the choice of the rule that decides before the method; return it."""
     with st.container(width="content"):
         pick_rule()
-    return chosen_rule().text
+    return chosen_rule()
 
 
 def pick_dials(choice: Choice) -> Choice:
@@ -160,7 +161,9 @@ def fit(data: Scored, choice: Choice) -> Corrected:
     return Corrected(data, fitted, fitted.report(data.split.test))
 
 
-@st.cache_resource(max_entries=8, show_spinner="Fitting other methods…")
+@st.cache_resource(
+    max_entries=8, show_spinner="Fitting other methods…", hash_funcs=BY_KEY
+)
 def baselines(dataset_id: str, source: Source, beside: str) -> postprocessing.Baselines:
     """Return the methods that one is compared with, fitted on the same rows."""
     learned = scored(dataset_id, source).split.calibration
@@ -169,6 +172,14 @@ def baselines(dataset_id: str, source: Source, beside: str) -> postprocessing.Ba
 
 def _first(sources: Sequence[Source]) -> Source:
     chosen = SharedFields.here()
-    led = [s for s in sources if s.model and s.model == chosen.model]
-    of_seed = [source for source in led if source.seed == chosen.seed]
+    led = [source for source in sources if source.setting == chosen.model]
+    of_seed = [source for source in led if source.model.split == chosen.seed]
     return (of_seed or led or sources)[0]
+
+
+def _address_of(text: str) -> str:
+    """Return how a source is named now, of a link that has the whole key of a model."""
+    try:
+        return ScoredModel.from_key(text).source.address
+    except ValueError:
+        return text

@@ -22,7 +22,7 @@ from fairdash.ui.postprocess.correction import (
 from fairdash.ui.selection import Fields, bound, choose
 from fairdash.ui.widgets.pick_rule import chosen_rule
 from fairdash.ui.widgets.scores import Scored, Source, scored
-from fairdash.ui.widgets.state import live_component
+from fairdash.ui.widgets.state import BY_KEY, live_component
 
 HAND = "hand"  # the target rate is what the slider says
 BEFORE = "before"  # the target rate is the share that the model accepts
@@ -101,7 +101,7 @@ def _rate_by_hand(rows: postprocessing.ScoredRows) -> float:
     return round(rows.target_rate("accuracy", _START["gamma"]) / _STEP) * _STEP
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_KEY)
 def previews(dataset_id: str, source: Source) -> list[postprocessing.RampPreview]:
     """Return by group what the browser shows while a slider moves."""
     rows = scored(dataset_id, source).split.calibration
@@ -113,7 +113,7 @@ def pick_post(sources: Sequence[Source]) -> Choice:
     source = pick_scores(sources)
     method = pick_method()
     target = _pick_target() if method == RAMP else ""
-    return Choice(source._replace(rule=rule_beside()), target, method)
+    return Choice(source.decided_by(rule_beside()), target, method)
 
 
 def correct(data: Scored, choice: Choice) -> Corrected:
@@ -168,7 +168,7 @@ def ramp_here(source: Source) -> Choice:
     target = RampFields.here().target_rate
     usual = "accuracy" if chosen_rule().usual else BEFORE
     named = target if target in _TARGETS and target != HAND else usual
-    return Choice(source._replace(rule=chosen_rule().text), str(named))
+    return Choice(source.decided_by(chosen_rule()), str(named))
 
 
 def _pick_target() -> str:

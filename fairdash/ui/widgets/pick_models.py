@@ -11,7 +11,7 @@ from fairdash._validation import CROSS
 from fairdash._wording import group_label, plural, shortened
 from fairdash.audits import Setting
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.store import TrialRecord
+from fairdash.scored import ScoredModel
 from fairdash.ui.selection import SharedFields, bound
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
@@ -26,9 +26,9 @@ def known_models(dataset_id: str | None, run_id: str | None) -> list[Setting]:
     return audits.trials.known_models(store(), dataset_id, run_id) if dataset_id else []
 
 
-def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> TrialRecord:
+def pick_seed_of(model: Setting, label: str = "Seed", **how: Any) -> ScoredModel:
     """Draw the choice of a seed of a model that has several; return its trial."""
-    trials = {trial.seed: trial for trial in model.trials}
+    trials = {trial.split: trial for trial in model.trials}
     seed = next(iter(trials))
     if len(trials) > 1:
         tied = bound("seed", seed, among=trials)

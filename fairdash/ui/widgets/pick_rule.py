@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.audits import DecisionRule, Setting, trials
+from fairdash.audits import Setting, trials
+from fairdash.scored import RULE_NAMES, DecisionRule, RuleKind
 from fairdash.ui.selection import SharedFields, bound, choose
 from fairdash.ui.widgets.blocks import more
 from fairdash.ui.widgets.state import store
 
 # by kind: label of the number, smallest, largest, step
-_AMOUNTS: dict[trials.RuleKind, tuple[str, float, float, float]] = {
+_AMOUNTS: dict[RuleKind, tuple[str, float, float, float]] = {
     "top": ("Percent decided 1", 0.1, 99.9, 1.0),
     "costs": ("Wrong 0s a wrong 1 is worth", 0.01, 100.0, 0.5),
     "custom": ("Threshold", -1.0, 1.0, 0.05),
@@ -39,13 +40,13 @@ def pick_rule(looked_at: Setting | None = None) -> None:
     rule = chosen_rule()
     stays = {} if looked_at is None else {"model": looked_at.id}
     with more(plain(_SHORT[rule.kind].format(f"{rule.amount:g}"))):
-        kind: trials.RuleKind = st.radio(
+        kind: RuleKind = st.radio(
             "Decided 1",
             help=_HELP,
             **bound(
                 "decided",
                 "half",
-                named=trials.RULE_NAMES,
+                named=RULE_NAMES,
                 shown=lambda _: rule.kind,
                 meant=lambda kind: None if kind == "half" else DecisionRule(kind).text,
                 also=stays,
@@ -69,7 +70,7 @@ def pick_rule(looked_at: Setting | None = None) -> None:
             )
 
 
-_SHORT: dict[trials.RuleKind, str] = {
+_SHORT: dict[RuleKind, str] = {
     "half": "Above 0.5",
     "as_many": "As many as in training",
     "top": "Top {}%",
@@ -81,7 +82,7 @@ _SHORT: dict[trials.RuleKind, str] = {
 def decided(models: Sequence[Setting]) -> list[Setting]:
     """Return models whose decisions follow the rule that the reader chose."""
     rule = chosen_rule()
-    return [trials.decided_by(model, rule) for model in models]
+    return [model.decided_by(rule) for model in models]
 
 
 def advise_rule(model: Setting, dataset_id: str) -> None:

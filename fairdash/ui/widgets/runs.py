@@ -15,6 +15,7 @@ from fairdash.audits import progress, training, trials
 from fairdash.datasets import SAMPLES
 from fairdash.jobs import cancel, engine, submit, wake
 from fairdash.methods import CATALOG
+from fairdash.scored import ScoredModel
 from fairdash.store import DatasetRecord, RunRecord, Snapshot, TrialRecord, Unreachable
 from fairdash.sweep import BASELINE, DataSource, MethodGrid, SweepSpec, model_label
 from fairdash.ui import pages
@@ -171,12 +172,12 @@ def show_ending(run: RunRecord, saved: str) -> None:
         st.info(saved, title=f"Cancelled after {after}")
 
 
-def show_curves(shown: Sequence[TrialRecord]) -> None:
+def show_curves(shown: Sequence[TrialRecord | ScoredModel]) -> None:
     """Draw the loss curves of one setting, the mean over its trials."""
     table = training.curves(store(), shown)
     label = model_label(shown[0].method, shown[0].params)
     if len(table) < 2:
-        if all(trial.status == "finished" for trial in shown):
+        if all(map(training.is_finished, shown)):
             st.caption(plain(f"{label} has no losses by epoch."))
         return
     n_seeds = len(shown)

@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from fairdash._wording import listing
-from fairdash.audits import DecisionRule, Setting, question, trials
-from fairdash.datasets import AddedScores, Dataset, ScoreColumn, split
+from fairdash.audits import Setting, question, trials
+from fairdash.datasets import Dataset, ScoreColumn, split
 from fairdash.metrics import Drawn
 from fairdash.postprocessing import ScoreType, SplitScores, as_margins
+from fairdash.scored import DecisionRule, File, ScoredModel
 from fairdash.ui.selection import OF_RUN, Fields
-from fairdash.ui.widgets.state import store
+from fairdash.ui.widgets.state import BY_KEY, store
+
+_OWN_SPLIT = 0  # seed: its test rows judge what is learned on the others
 
 
 @dataclass(frozen=True)
@@ -24,33 +27,29 @@ class ScoreFields(Fields):
 
 
 class Source(NamedTuple):
-    """A trial of a model on a seed's split, or scores of a model that exists.
+    """A model on a split, its scores to be post-processed, and the id of its setting.
 
-    The latter come from a model of somebody else, so all rows but the test rows serve
-    as calibration rows. ``rule`` is the text of a `fairdash.audits.DecisionRule`, by
-    which the model decides without a correction.
+    Own scores come from a model of somebody else, so all rows but the test rows serve
+    as calibration rows. By its rule the model decides without a correction.
     """
 
     label: str
-    model: str = ""
-    trial: str = ""
-    seed: int = 0
-    rule: str | None = None
-
-    @property
-    def own(self) -> ScoreColumn | None:
-        """The reader's own scores, None of a trained model."""
-        return trials.score_of_key(self.trial)
+    setting: str
+    model: ScoredModel
 
     @property
     def id(self) -> str:
         """How the address names it."""
-        return self.trial if self.own is None else f"column {self.own.column}"
+        return self.model.source.address
 
     @property
     def learned(self) -> str:
-        """What the rows are called that thresholds are learned on."""
-        return "validation" if self.own is None else "calibration"
+        """Label of the rows that thresholds are learned on."""
+        return "calibration" if self.model.is_own else "validation"
+
+    def decided_by(self, rule: DecisionRule) -> "Source":
+        """Return the source with another rule by which its model decides."""
+        return self._replace(model=self.model.decided_by(rule))
 
 
 def post_sources(
@@ -68,9 +67,8 @@ def post_sources(
     trained = [
         Source(
             model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
-            model=model.id,
-            trial=t.key,
-            seed=t.seed,
+            model.id,
+            t,
         )
         for model in models
         for t in model.trials
@@ -78,10 +76,10 @@ def post_sources(
     return [*trained, *map(_own_source, own)]
 
 
-def _own_source(model: Setting) -> Source:
-    source = Source("", model=model.id, trial=model.trials[0].key)
-    what = "Scores" if isinstance(source.own, AddedScores) else "Column"
-    return source._replace(label=f"{what} {trials.score_name(model)}")
+def _own_source(setting: Setting) -> Source:
+    model = setting.trials[0].on(_OWN_SPLIT)
+    noun = "Scores" if isinstance(model.source, File) else "Column"
+    return Source(f"{noun} {setting.score_name}", setting.id, model)
 
 
 def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
@@ -94,7 +92,7 @@ def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
 
 def what_margins_are(source: Source, dataset_id: str) -> str:
     """Say on which scale thresholds of own scores are, if not on that of the scores."""
-    own = source.own
+    own = source.model.score
     if own is None or own.threshold is None:
         return ""
     middle, reach = own.scale(store().score_values(store().dataset(dataset_id), own))
@@ -127,14 +125,14 @@ class Scored:
     learned: str  # what the former are called
 
 
-@st.cache_resource(max_entries=8, show_spinner="Sorting scores…")
+@st.cache_resource(max_entries=8, show_spinner="Sorting scores…", hash_funcs=BY_KEY)
 def scored(dataset_id: str, source: Source) -> Scored:
     """Return the scores of a source by group; raises ValueError if groups are tiny."""
     dataset = store().dataset(dataset_id)
-    parts, own = split(dataset, source.seed), source.own
+    parts, own = split(dataset, source.model.seed), source.model.score
     kind: ScoreType = "probability"
     if own is None:
-        margins = as_margins(store().artifact(source.trial).scores(), kind)
+        margins = as_margins(store().artifact(source.model.source.key).scores(), kind)
     else:
         margins, kind = own_margins(dataset, own)
     rows = SplitScores.of(
@@ -147,18 +145,17 @@ def scored(dataset_id: str, source: Source) -> Scored:
         unit=dataset.unit,
         score_type=kind,
         names=dataset.group_names,  # the order, and so the colours, of other pages
-        decided=_decided(dataset_id, source),
+        decided=_decided(dataset_id, source.model),
     )
     columns = tuple(dataset.roles.sensitive_columns())
     return Scored(columns, dataset.row_number[rows.test_rows], rows, source.learned)
 
 
-def _decided(dataset_id: str, source: Source) -> Any:
-    rule = DecisionRule.of(source.rule)
-    if rule.usual and source.own is not None:
+def _decided(dataset_id: str, model: ScoredModel) -> Any:
+    """Return decisions before a correction; None where the margins say them."""
+    if model.rule.usual and model.is_own:
         return None
-    where = dataset_id, source.trial, source.seed
-    decided = trials.decisions_by(rule, store(), *where)
+    decided = trials.decisions(store(), dataset_id, model)
     if isinstance(decided, Drawn):
         return decided.chance
-    return None if rule.usual else decided
+    return None if model.rule.usual else decided

@@ -14,13 +14,14 @@ import fairdash.sweep  # noqa: F401
 from fairdash.audits import AuditRows, Noise, Setting
 from fairdash.datasets import Dataset
 from fairdash.jobs import engine
-from fairdash.store import Store, TrialRecord, User, home_folder, open_store
+from fairdash.scored import ScoredModel
+from fairdash.store import Store, User, home_folder, open_store
 from fairdash.ui import private
 
 # what cached functions tell these by: keys name contents, and can never be stale
 BY_KEY: dict[str | type[Any], Callable[[Any], object]] = {
-    **dict.fromkeys((AuditRows, Dataset, Noise, TrialRecord), attrgetter("key")),
-    Setting: attrgetter("contents"),
+    **dict.fromkeys((AuditRows, Dataset, Noise), attrgetter("key")),
+    **dict.fromkeys((ScoredModel, Setting), attrgetter("contents")),
 }
 _HERE = Path(__file__).parent
 _THEME_WATCH = """

@@ -114,7 +114,7 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     run = store.run(start_training(data, grid, 1))
     road, plain = models = trials.settings(store.snapshot(run.id).trials)
     dataset = store.dataset(data)
-    (trial,) = road.trials
+    (trial,) = (t for t in store.snapshot(run.id).trials if t.method == "road")
     _, validation, where = split(dataset, 0)
     weight = dataset.frame["w"].to_numpy()[where]
     y, scores, groups = rows(run, trial)

@@ -14,6 +14,7 @@ from fairdash.audits import Setting, gaps, trials
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import Finding, Speech
+from fairdash.scored import ScoredModel, Trained
 from fairdash.sweep import MethodGrid, SweepSpec
 from fairdash.ui import start_training
 
@@ -39,7 +40,7 @@ def models(dataset_id):
 
 
 def setting(label, *seeds):
-    trials = [SimpleNamespace(seed=seed, key=f"{label} {seed}") for seed in seeds]
+    trials = [ScoredModel(Trained(f"{label} {n}"), split=n) for n in seeds]
     return Setting("road", label, tuple(trials))
 
 

@@ -1,17 +1,16 @@
 """How models that would share a label are told apart."""
 
-from types import SimpleNamespace
-
 import pytest
 
 from fairdash.audits import Setting
 from fairdash.audits.trials.models import told_apart
 from fairdash.methods import CATALOG
+from fairdash.scored import ScoredModel, Trained
 
 
 def road(effort, **params):
     settings = CATALOG["road"].settings(params, effort)
-    trial = SimpleNamespace(params=settings, seed=0, key=repr(settings))
+    trial = ScoredModel(Trained(repr(settings), "road", settings), split=0)
     return Setting("road", "ROAD λ 1 τ 0.3", (trial,))
 
 

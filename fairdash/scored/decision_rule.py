@@ -1,6 +1,5 @@
 """How scores become decisions: a rule that the user chooses, learned on other rows."""
 
-import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -20,7 +19,6 @@ RULE_NAMES: dict[RuleKind, str] = {
 }
 _START = {"half": 0.5, "as_many": 0.0, "top": 20.0, "costs": 1.0, "custom": 0.5}
 _RANGE = {"top": (0.0, 100.0), "costs": (0.0, np.inf), "custom": (-np.inf, np.inf)}
-_SUFFIX = re.compile(r"^(.*) decided by (-?\d+) ([a-z_]+(?: [-+.\de]+)?)$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,13 @@ class DecisionRule:
 
     @property
     def text(self) -> str:
-        """The rule for an address or a key, such as "top 20"."""
-        return f"{self.kind} {self.amount:g}" if self.kind in _RANGE else self.kind
+        """The rule for an address or a key, such as "top 20"; `of` reads it."""
+        if self.kind not in _RANGE:
+            return self.kind
+        short = f"{self.amount:g}"
+        # six digits are not every threshold, and what is kept is kept by its text
+        exact = short if float(short) == self.amount else repr(self.amount)
+        return f"{self.kind} {exact}"
 
     @property
     def usual(self) -> bool:
@@ -129,21 +132,3 @@ class DecisionRule:
 
 
 USUAL = DecisionRule()
-
-
-def ruled_key(key: str, rule: DecisionRule, seed: int) -> str:
-    """Return the key of a trial whose decisions follow a rule."""
-    bare, _ = rule_of_key(key)
-    return bare if rule.usual else f"{bare} decided by {seed} {rule.text}"
-
-
-def rule_of_key(key: str) -> tuple[str, tuple[DecisionRule, int] | None]:
-    """Return the key of the trial itself, and its rule with the seed it is learned on.
-
-    Keys of scores end in a brace or a bracket, so that no user's word looks like a
-    rule.
-    """
-    named = _SUFFIX.match(key)
-    if named is None:
-        return key, None
-    return named[1], (DecisionRule.of(named[3]), int(named[2]))
