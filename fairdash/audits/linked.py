@@ -29,7 +29,7 @@ from fairdash.audits.linked_form import Form, form_of
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.memo import Memo, memoised
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import rows_used
+from fairdash.audits.trials.sizes import rows_used
 from fairdash.audits.weight_spreads import WeightedTrial
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG

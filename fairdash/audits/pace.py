@@ -20,7 +20,7 @@ import numpy as np
 
 from fairdash import sweep
 from fairdash.audits.crowding import MOST, crowd
-from fairdash.audits.trials.rows import rows_used
+from fairdash.audits.trials.sizes import rows_used
 from fairdash.methods import CATALOG
 from fairdash.store import Store, TrialRecord
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from fairdash import sweep
 from fairdash.audits.crowding import crowd
 from fairdash.audits.pace import Pace, is_trained, makespan, n_workers
-from fairdash.audits.trials.rows import rows_used
+from fairdash.audits.trials.sizes import rows_used
 from fairdash.store import Snapshot, Store, TrialRecord
 
 _RESUMING = 3.0  # seconds in which an engine says nothing of its speed yet

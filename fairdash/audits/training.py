@@ -15,7 +15,7 @@ from fairdash.audits.progress import seconds_left, share_done
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.sweeps import finished_sweep, is_sweep
 from fairdash.audits.trials.models import single_values
-from fairdash.audits.trials.rows import rows_used
+from fairdash.audits.trials.sizes import rows_used
 from fairdash.datasets import Dataset
 from fairdash.methods import CATALOG
 from fairdash.scored import ScoredModel

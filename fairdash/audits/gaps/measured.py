@@ -20,12 +20,8 @@ from fairdash.audits.gaps.evaluation import (
 from fairdash.audits.gaps.local import SEVERAL, LocalResult
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
-from fairdash.audits.trials.rows import (
-    Rows,
-    Tested,
-    beside_trained,
-    tested,
-)
+from fairdash.audits.trials.own_scores import beside_trained
+from fairdash.audits.trials.rows import Rows, Tested, tested
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     TOO_FEW,

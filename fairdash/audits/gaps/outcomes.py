@@ -36,7 +36,7 @@ from fairdash.audits.gaps.measured import (
 )
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
-from fairdash.audits.trials.rows import trained_on
+from fairdash.audits.trials.sizes import trained_on
 from fairdash.methods import CATALOG
 from fairdash.metrics import Finding, Speech, direction_words
 from fairdash.store import Snapshot, Store

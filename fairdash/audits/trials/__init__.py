@@ -40,17 +40,14 @@ if TYPE_CHECKING:
         single_values,
         trained_as,
     )
-    from fairdash.audits.trials.rows import (
+    from fairdash.audits.trials.own_scores import (
         OWN_NOTE,
-        alike_advice,
         beside_trained,
         callable_models,
-        decisions,
         own_models,
         own_scores,
-        part_sizes,
-        rows_used,
-        trained_on,
     )
+    from fairdash.audits.trials.rows import alike_advice, decisions
+    from fairdash.audits.trials.sizes import part_sizes, rows_used, trained_on
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -1,13 +1,10 @@
-"""Rows of a stored data set, as the metrics want them, and scores on them.
+"""Rows of a stored data set, as the metrics want them, and what models say of them.
 
-A model that exists already is a score column of the data set, or scores that were added
-to it. Rows are kept by data
-set, seed and subgroups: these name contents, so what is kept is never stale; it must
-not be written to.
+Rows are kept by data set, seed and subgroups: these name contents, so what is kept is
+never stale; it must not be written to.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._counts import people_of
-from fairdash._wording import count, some_percent
+from fairdash._wording import some_percent
 from fairdash.audits.trials.models import Setting
 from fairdash.datasets import (
     Dataset,
@@ -28,76 +25,11 @@ from fairdash.datasets import (
 )
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn, as_probabilities, catalog, local_di
-from fairdash.scored import OWN, ScoredModel, source_of
+from fairdash.scored import ScoredModel
 from fairdash.store import Store
 from fairdash.sweep import Part
 
-OWN_NOTE = "Own scores: on the same rows, which their model may have been trained on."
 Decisions = NDArray[np.int64] | Drawn
-
-
-def own_models(store: Store, dataset_id: str) -> list[Setting]:
-    """Return the scores of a data set as models, each audited on all rows.
-
-    Those of its table come first, then those added later. Each is a method of its own,
-    "own scores", "own scores 2" and so on, so that it has its own colour.
-    """
-    models = []
-    for number, score in enumerate(own_scores(store, dataset_id), 1):
-        method = OWN if number == 1 else f"{OWN} {number}"
-        model = ScoredModel(source_of(score))
-        models.append(Setting(method, score.words(), (model,)))
-    return models
-
-
-def own_scores(store: Store, dataset_id: str) -> list[ScoreColumn]:
-    """Return the score columns of a data set's table, then the scores added later."""
-    added = (added_scores.score for added_scores in store.own_scores(dataset_id))
-    return [*store.dataset_record(dataset_id).roles.scores, *added]
-
-
-def own_beside(
-    store: Store, models: Sequence[Setting], dataset_id: str
-) -> list[Setting]:
-    """Return the own scores of a data set on the test rows of trained models."""
-    both = beside_trained([*models, *own_models(store, dataset_id)])
-    return [model for model in both if model.is_own]
-
-
-def beside_trained(models: Sequence[Setting]) -> list[Setting]:
-    """Return models with own scores on the test rows of those that were trained.
-
-    Without any of these they stay on all rows.
-    """
-    trained = [model for model in models if not model.is_own]
-    seeds = sorted(frozenset[int]().union(*(model.seeds for model in trained)))
-    return [
-        _on_splits(model, seeds) if model.is_own and seeds else model
-        for model in models
-    ]
-
-
-def callable_models(
-    store: Store, dataset_id: str, trained: Sequence[Setting]
-) -> list[Setting]:
-    """Return the scores of a data set whose model can be asked about changed rows.
-
-    They are on the seeds that all ``trained`` models have, else on that of seed 0.
-    """
-    common = (
-        frozenset.intersection(*(model.seeds for model in trained)) if trained else ()
-    )
-    seeds = sorted(common) or [0]
-    return [
-        _on_splits(model, seeds)
-        for model in own_models(store, dataset_id)
-        if model.trials[0].params.get("has_model")
-    ]
-
-
-def _on_splits(model: Setting, seeds: Sequence[int]) -> Setting:
-    first = model.trials[0]
-    return replace(model, trials=tuple(first.on(seed) for seed in seeds))
 
 
 def decisions(store: Store, dataset_id: str, model: ScoredModel) -> Decisions:
@@ -360,31 +292,6 @@ def rows_to_train_on(
     """Return the rows that trials of a seed train on, at most ``n_rows`` of them."""
     where = training_rows(store.dataset(dataset_id), seed, n_rows)
     return _rows(store, dataset_id, where, subgroups)
-
-
-@lru_cache(maxsize=64)
-def part_sizes(store: Store, dataset_id: str) -> tuple[int, int, int]:
-    """Return the numbers of training, validation and test rows, of any seed."""
-    train, validation, test = split(store.dataset(dataset_id), 0)
-    return len(train), len(validation), len(test)
-
-
-def rows_used(store: Store, dataset_id: str, train_rows: int | None) -> int:
-    """Return how many rows a specification with ``train_rows`` trains on."""
-    n_train, _, _ = part_sizes(store, dataset_id)
-    return n_train if train_rows is None else min(train_rows, n_train)
-
-
-def trained_on(store: Store, dataset_id: str, train_rows: int | None) -> str:
-    """Return how many rows were trained on, and what was done with the others.
-
-    Nothing where all training rows were.
-    """
-    if train_rows is None:
-        return ""
-    n_train, _, _ = part_sizes(store, dataset_id)
-    rows = f"{count(train_rows)} of {count(n_train)} training rows"
-    return f"Trained on {rows}, stratified by outcome and group; evaluated on all."
 
 
 def _rows(
