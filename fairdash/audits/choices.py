@@ -25,7 +25,7 @@ from fairdash.audits.trials.models import (
     told_apart,
     trained_as,
 )
-from fairdash.audits.trials.own_scores import own_beside
+from fairdash.audits.trials.own_settings import own_beside
 from fairdash.metrics import Finding, Speech, clause, gap_ends
 from fairdash.scored import USUAL, DecisionRule
 from fairdash.store import Snapshot, Store

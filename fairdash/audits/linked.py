@@ -305,7 +305,7 @@ def _facts(
     """Return what was measured of a setting; who is worse off follows from the last."""
     local = local_by_measure(store, [setting], dataset_id, subgroups)
     row = local.row
-    gaps = local.own[["subgroup", "gap", "ci_low", "ci_high", "estimable"]]
+    gaps = local.model_gaps[["subgroup", "gap", "ci_low", "ci_high", "estimable"]]
     names = gaps["subgroup"].astype(str)
     rates: dict[str, dict[str, float]] = {name: {} for name in names}
     cells = local.by_group[["subgroup", "group", "value"]]

@@ -163,7 +163,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         local, hidden = small_groups.without_small_groups(local)
         local = replace(local, inside=())  # no verdict stands here
         words = small_groups.suppressed_words(hidden, f"for {model.label}")
-        if len(hidden) == len(local.own):
+        if len(hidden) == len(local.model_gaps):
             blocks.append(Words(words))
             continue
         title = f"{catalog.MEASURE_NAMES[looked_at]} of {model.label} by subgroup"

@@ -177,7 +177,7 @@ def local(subject: RunSubject) -> Sequence[Block]:
     """Return the gap between groups in every subgroup, as figure and table."""
     result, hidden = subject.shown
     words = subject.suppressed()
-    if len(hidden) == len(result.own):
+    if len(hidden) == len(result.model_gaps):
         return [Words(words)]
     answer = result.answer(subject.dataset, subject.subgroups)
     return blocks_of(replace(answer, verdict="", cards=(), changes=None, details=words))

@@ -75,7 +75,7 @@ def test_intervals_are_those_of_local_fairness(made):
         (model,) = together(sweep.trials_at(place))
         where = sweep.run.dataset_id, sweep.subgroups
         shown = local_by_measure(sweep.store, [model], *where)
-        own = shown.own.set_index("subgroup").loc[summary["subgroups"]]
+        own = shown.model_gaps.set_index("subgroup").loc[summary["subgroups"]]
         for gap, (_, row) in zip(setting["local"], own.iterrows(), strict=True):
             if gap is not None:
                 ends = row[["gap", "ci_low", "ci_high"]].astype(float)

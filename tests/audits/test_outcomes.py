@@ -165,7 +165,7 @@ def test_pages_measure_numbers_and_ranks_inside_subgroups(patients, kept):
             local = gaps.local_by_measure(store, [model], data, inside, measure)
             wanted = expected.local[expected.local["measure"] == measure]
             wanted = wanted.set_index("subgroup")["gap"]
-            own = local.own.set_index("subgroup")["gap"]
+            own = local.model_gaps.set_index("subgroup")["gap"]
             assert own.to_dict() == pytest.approx(wanted.to_dict(), nan_ok=True)
             assert np.isfinite(local.chance)
             name = MEASURE_NAMES[measure]

@@ -18,7 +18,7 @@ from fairdash.audits.gaps.measured import other_measures
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.tables.outcomes import OF_CLASS
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.own_scores import own_models
+from fairdash.audits.trials.own_settings import own_models
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.metrics import LocalMeasure, catalog, intervals
 from fairdash.store import Store

@@ -12,7 +12,7 @@ from fairdash._wording import gap_size, number, plural
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.measured import local_by_measure
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.own_scores import beside_trained
+from fairdash.audits.trials.own_settings import beside_trained
 from fairdash.datasets import Dataset, Subgroups, default_width, has_bins
 from fairdash.metrics import catalog
 from fairdash.store import Store
@@ -99,7 +99,7 @@ def over_cuts(
                     "low": float(local.row["worst_1_low"]),
                     "high": float(local.row["worst_1_high"]),
                     "chance": local.chance,
-                    "n_subgroups": int(local.own["estimable"].sum()),
+                    "n_subgroups": int(local.model_gaps["estimable"].sum()),
                 }
             )
     table = pd.DataFrame(rows)

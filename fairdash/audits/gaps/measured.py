@@ -17,10 +17,11 @@ from fairdash.audits.gaps.evaluation import (
     metrics_by_setting,
     paired_changes,
 )
-from fairdash.audits.gaps.local import SEVERAL, LocalResult
+from fairdash.audits.gaps.local import LocalResult
+from fairdash.audits.gaps.local_gaps import SEVERAL
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting, on_shared_seeds
-from fairdash.audits.trials.own_scores import beside_trained
+from fairdash.audits.trials.own_settings import beside_trained
 from fairdash.audits.trials.rows import Rows, Tested, tested
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (

@@ -20,6 +20,7 @@ from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve
 from fairdash.metrics import catalog, decision_status, views
+from fairdash.scored import ScoredModel
 from fairdash.store import Store
 
 RATES = {

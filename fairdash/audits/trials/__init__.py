@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         single_values,
         trained_as,
     )
-    from fairdash.audits.trials.own_scores import (
+    from fairdash.audits.trials.own_settings import (
         OWN_NOTE,
         beside_trained,
         callable_models,

@@ -70,7 +70,7 @@ def test_gap_and_chance_of_every_cut_are_recomputed(dataset_id, models):
 def test_the_three_largest_gaps_stand_beside_the_largest(dataset_id, models):
     result = gaps.local_by_measure(ui.store(), models[-1:], dataset_id, SUBGROUPS)
     card = next(kpi for kpi in result.kpis() if kpi.label == "3 largest gaps, mean")
-    largest = np.sort(result.own.loc[result.own["estimable"], "gap"])[-3:]
+    largest = np.sort(result.model_gaps.loc[result.model_gaps["estimable"], "gap"])[-3:]
     assert result.row["worst_k"] == pytest.approx(largest.mean())
     assert result.row["chance_k"] < result.chance
     assert card.note.startswith("by chance up to ")

@@ -9,7 +9,7 @@ from toys import ROLES, people
 
 from fairdash import ui
 from fairdash.audits import gaps, trials
-from fairdash.audits.gaps.local import PAIR_WORDS
+from fairdash.audits.gaps.local_words import PAIR_WORDS
 from fairdash.datasets import ScoreColumn, Subgroups, split
 from fairdash.metrics import Speech, measure_by_group
 from fairdash.sweep import MethodGrid
@@ -72,7 +72,8 @@ def test_scores_beside_a_model_change_none_of_its_numbers(models, dataset_id):
     both = [*trials.own_models(ui.store(), dataset_id), *models]
     beside = gaps.local_by_measure(ui.store(), both, dataset_id, SUBGROUPS)
     pd.testing.assert_frame_equal(
-        beside.own.reset_index(drop=True), alone.own.reset_index(drop=True)
+        beside.model_gaps.reset_index(drop=True),
+        alone.model_gaps.reset_index(drop=True),
     )
     pd.testing.assert_series_equal(beside.row, alone.row, check_names=False)
     assert beside.chance == alone.chance
@@ -94,7 +95,7 @@ def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset
         subgroups=dataset.frame["branch"],
         min_size=20,
     )
-    assert alone.own["gap"].tolist() == pytest.approx(expected["gap"].tolist())
+    assert alone.model_gaps["gap"].tolist() == pytest.approx(expected["gap"].tolist())
     assert "900 rows" in alone.facts("People", SUBGROUPS)
     words = alone.details(Speech.of("hired = yes", ""), favourable=True)
     worst = expected.loc[expected["gap"].idxmax()]
@@ -278,7 +279,7 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
     pairs = [(f.subgroup, f.low, f.high, f.group, f.reference) for f in result.inside]
     whole = result.whole.turned()
     pairs.append((None, whole.low, whole.high, whole.group, whole.reference))
-    row, own = result.row, result.own.set_index("subgroup")
+    row, own = result.row, result.model_gaps.set_index("subgroup")
     largest = own.loc[own["gap"].idxmax()]
     for name, interval in (("overall", whole), ("worst_1", largest)):
         low, high = ("low", "high") if name == "overall" else ("ci_low", "ci_high")

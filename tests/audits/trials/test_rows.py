@@ -7,7 +7,7 @@ from toys import ROLES
 from fairdash.audits import gaps, trials
 from fairdash.audits.gaps.evaluation import metrics_by_setting
 from fairdash.audits.trials import rows as trial_rows
-from fairdash.audits.trials.own_scores import beside_trained
+from fairdash.audits.trials.own_settings import beside_trained
 from fairdash.audits.trials.rows import rows_of
 from fairdash.datasets import ScoreColumn, Subgroups, split
 from fairdash.scored import DecisionRule

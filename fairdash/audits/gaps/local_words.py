@@ -1,0 +1,184 @@
+"""Sentences about gaps inside subgroups: who is worse off, where, and how surely."""
+
+from math import isnan
+
+from fairdash._change import by_metric
+from fairdash._metric_names import WORST
+from fairdash._wording import (
+    floor_words,
+    group_label,
+    number,
+    plural,
+    sentences,
+    whole_points,
+)
+from fairdash.audits.gaps.local_gaps import LocalGaps, subgroup_of
+from fairdash.metrics import (
+    Finding,
+    Speech,
+    catalog,
+    clause,
+    gap_ends,
+    sentence,
+    turned_words,
+    worse_off,
+)
+from fairdash.sweep import BASELINE
+from fairdash.wording import NO_GAP, place_brief, priced_brief
+
+PAIR_WORDS = "for all pairs of groups in all subgroups at once."
+_NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
+
+
+def brief_sentences(
+    gaps: LocalGaps, speech: Speech, *, favourable: bool = True
+) -> tuple[str, ...]:
+    """Say who is worse off where, what a remedy does, and which way gaps point.
+
+    Returns
+    -------
+    Sentences, some of them empty
+    """
+    if gaps.deciding.idle:
+        return (gaps.deciding.brief(gaps.label),)
+    if gaps.widest is None:
+        return (_NONE,)
+    remedy = _remedy(gaps)
+    worse = None
+    if gaps.finding is not None:
+        worse = worse_off(gaps.finding, favourable=favourable)
+    turned = turned_words(gaps.turned, speech.feature, favourable=favourable)
+    whole = gaps.clear_whole
+    cancelled = _opposed_words(gaps, speech) if whole is None else ""
+    if gaps.changes is not None and by_metric(gaps.changes)[WORST].clear:
+        return remedy, turned, _remaining_gap(gaps, worse, speech), cancelled
+    if worse is not None:
+        return _finding_brief(gaps, worse, speech), turned, cancelled
+    if isnan(gaps.chance):
+        return "What chance alone would show is not known here.", remedy
+    if whole is not None:
+        verb = "is" if whole.sure else "may be"
+        over_all = f"Over all rows it {verb} {_size(gaps, abs(whole.value))}."
+        return "No gap inside a subgroup is beyond chance.", over_all
+    reach = f"A fair model can reach {_size(gaps, gaps.chance)}."
+    return NO_GAP, remedy or reach, cancelled
+
+
+def details(gaps: LocalGaps, speech: Speech, *, favourable: bool = True) -> str:
+    """Say how surely who is worse off where, then over all rows."""
+    if gaps.deciding.idle:
+        return gaps.deciding.details(gaps.label)
+    if gaps.widest is None:
+        return _NONE
+    if gaps.finding is None:
+        inside = _unsure_details(gaps)
+    else:
+        worse = worse_off(gaps.finding, favourable=favourable)
+        inside = _finding_details(gaps, worse, speech)
+    whole = gaps.clear_whole
+    if whole is None:
+        return inside
+    ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
+    few = "" if whole.sure else ", of too few rows to be sure"
+    over_all = f"Over all rows, {clause(whole, speech)} ({ends}){few}."
+    return sentences(inside, over_all, _opposed_words(gaps, speech))
+
+
+def caption(gaps: LocalGaps) -> str:
+    """Say what is drawn: measure, rows, seeds, dashes and grey."""
+    seeds = "" if gaps.on_all_rows else "one seed, "
+    if gaps.n_seeds > 1:
+        seeds = f"mean over {gaps.n_seeds} seeds of the gap in each, "
+    n_subgroups = gaps.model_gaps["subgroup"].nunique()
+    n_drawn = len(gaps.drawn_subgroups)
+    part = ""
+    if n_drawn < n_subgroups:
+        part = f", {n_drawn} of {n_subgroups} with most rows or widest gaps,"
+    text = (
+        f"Gap in {catalog.measure_in_text(gaps.measure)} by subgroup{part} on "
+        f"{plural(round(gaps.row['n']), gaps.rows)}, {seeds}95% "
+        f"{catalog.INTERVAL_KINDS[gaps.measure]}. Dashed: the gap over all rows."
+    )
+    pairs = f"Intervals hold {PAIR_WORDS}"
+    if gaps.n_seeds > 1:
+        # a mean of gaps has an interval of its own
+        of_verdict = f"The verdict's interval holds {PAIR_WORDS}"
+        pairs = of_verdict if gaps.finding is not None else ""
+    return " ".join(filter(None, [text, pairs, floor_words(gaps.label), gaps.note]))
+
+
+def _finding_brief(gaps: LocalGaps, worse: Finding, speech: Speech) -> str:
+    words = place_brief(worse, speech).removesuffix(".")
+    if not gaps.largest_is_named:
+        if worse.subgroup is not None:
+            words = f"{words[0].lower()}{words[1:]}"
+        words = f"Surest gap: {words}"
+    return f"{words} ({gaps.label})."
+
+
+def _finding_details(gaps: LocalGaps, worse: Finding, speech: Speech) -> str:
+    assert gaps.widest is not None, "a finding is in an estimable subgroup"
+    words = f"{sentence(worse, speech)} By {gaps.label}, {_rows_words(gaps)}."
+    widest = gaps.widest["subgroup"]
+    if widest != subgroup_of(worse):
+        size = _size(gaps, gaps.widest["gap"])
+        return f"{words} The largest gap, {size} in {widest}, could be chance."
+    if gaps.largest_is_named:
+        return words
+    return (
+        f"{words} The largest gap of a fair model can reach "
+        f"{_size(gaps, gaps.chance)}, often between small groups. These two have "
+        "enough rows to be sure."
+    )
+
+
+def _unsure_details(gaps: LocalGaps) -> str:
+    assert gaps.widest is not None, "a subgroup is estimable"
+    size = _size(gaps, gaps.widest["gap"])
+    # of several seeds a card averages the largest of each, wherever it is
+    average = " average over seeds" if gaps.n_seeds > 1 else ""
+    reach = "what chance alone shows is not known"
+    if not isnan(gaps.chance):
+        largest = _size(gaps, gaps.chance)
+        reach = f"a fair model stays below {largest} in 95% of cases"
+    return (
+        f"No gap is sure to be beyond chance. The largest{average} is {size}, in "
+        f"{gaps.widest['subgroup']}; {reach} ({_rows_words(gaps)})."
+    )
+
+
+def _remaining_gap(gaps: LocalGaps, worse: Finding | None, speech: Speech) -> str:
+    if worse is None:
+        return "No gap beyond chance remains."
+    start = "Now" if gaps.largest_is_named else "Now sure:"
+    group = group_label(speech.feature, worse.group)
+    size = _size(gaps, worse.value)
+    return f"{start} {size}, against {group} in {worse.subgroup or 'all rows'}."
+
+
+def _remedy(gaps: LocalGaps) -> str:
+    """Say what the model changes in the largest gap, and at which price."""
+    if gaps.changes is None:
+        return ""
+    changes = by_metric(gaps.changes)
+    first = gaps.models.iloc[0]
+    against = "" if first["method"] == BASELINE else f", against {first['label']},"
+    label = f"{gaps.label}{against}"
+    return priced_brief(label, changes[WORST], changes["accuracy"], "the largest gap")
+
+
+def _opposed_words(gaps: LocalGaps, speech: Speech) -> str:
+    if gaps.opposed is None:
+        return ""
+    over_all = gaps.clear_whole is not None
+    return gaps.opposed.words(speech.feature, len(gaps.groups), over_all=over_all)
+
+
+def _rows_words(gaps: LocalGaps) -> str:
+    rows = "all rows" if gaps.on_all_rows else f"{gaps.rows}s"
+    return f"mean of {gaps.n_seeds} seeds, {rows}" if gaps.n_seeds > 1 else rows
+
+
+def _size(gaps: LocalGaps, gap: float) -> str:
+    in_points = catalog.measure_of(gaps.measure).in_points
+    return whole_points(gap) if in_points else number(gap)
