@@ -20,7 +20,9 @@ from fairdash._metric_names import (
     metric_title,
 )
 from fairdash._wording import Kpi, gap_size, in_points, limit_words, percent, points
-from fairdash.audits.gaps.measured import local_by_measure
+from fairdash.audits.gaps.by_subgroup import (
+    local_by_measure,
+)
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import (
     USUAL_TRAINING,

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fairdash.audits.gaps.by_subgroup import (
+        local_by_measure,
+        named_metrics,
+    )
     from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.cuts import cuts_answer, over_cuts
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable
@@ -38,8 +42,6 @@ if TYPE_CHECKING:
     from fairdash.audits.gaps.local import LocalResult, not_estimable
     from fairdash.audits.gaps.measured import (
         calibration_of,
-        local_by_measure,
-        named_metrics,
         opening_measure,
         other_measures,
         speech_of,

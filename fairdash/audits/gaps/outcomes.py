@@ -21,6 +21,10 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
+from fairdash.audits.gaps.by_subgroup import (
+    local_by_measure,
+    named_metrics,
+)
 from fairdash.audits.gaps.evaluation import (
     GAP_HELP,
     chance_kpi,
@@ -29,8 +33,6 @@ from fairdash.audits.gaps.evaluation import (
     readable,
 )
 from fairdash.audits.gaps.measured import (
-    local_by_measure,
-    named_metrics,
     speech_of,
     widest_gap,
 )
