@@ -198,6 +198,10 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     page = visit("Post-process", run=run, data=data, **told)
     assert not page.exception
     assert widget(page, "selectbox", "Scores of").value == "column vendor"
+    (own,) = trials.own_models(ui.store(), data)
+    key = f"{own.trials[0].key} decided by 0 top 20"
+    keyed = visit("Post-process", run=run, data=data, scores=key)
+    assert widget(keyed, "selectbox", "Scores of").value == "column vendor"
     assert "(vendor − 5.5) / 4.5: above 0 from 6 on" in words(page)
     page = visit("Sweep", run=run, data=data)
     assert not page.exception

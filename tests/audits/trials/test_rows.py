@@ -78,13 +78,14 @@ def test_own_scores_learn_on_the_split_of_each_seed(store, dataset, train):
     train({"logistic": {}}, seeds=(0, 1))
     trained = trials.known_models(store, store.datasets()[0].id)
     data = add_scores(store)
-    (own,) = trials.own_models(store, data)
     rule = DecisionRule("top", 10)
-    first, second = beside_trained([*trained, own.decided_by(rule)])[-1].trials
+    models = beside_trained([*trained, *trials.own_models(store, data)])
+    ruled = [model.decided_by(rule) for model in models]
+    first, second = beside_trained(ruled)[-1].trials  # as a page and an audit ask
     assert (first.split, second.split) == (0, 1)
+    skill = store.dataset(data).frame["skill"].to_numpy()
     thresholds = []
     for trial in (first, second):
-        skill = store.dataset(data).frame["skill"].to_numpy()
         validation = split(store.dataset(data), trial.split).validation
         threshold = rows_of(store, data, trial.split, BRANCH).threshold(trial)
         assert (skill[validation] > threshold).mean() == pytest.approx(0.1, abs=0.01)
