@@ -24,9 +24,7 @@ from fairdash import _metric_names
 from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY
 from fairdash.audits import linked_form, weight_spreads
 from fairdash.audits.choices import front_points, own_metrics
-from fairdash.audits.gaps.by_subgroup import (
-    local_by_measure,
-)
+from fairdash.audits.gaps.by_subgroup import local_by_measure
 from fairdash.audits.linked_form import Form, form_of
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.memo import Memo, memoised

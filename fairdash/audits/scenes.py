@@ -8,9 +8,7 @@ from dataclasses import dataclass
 
 from fairdash._metric_names import PARITY
 from fairdash.audits import choices, recommendation, weighting
-from fairdash.audits.gaps.by_subgroup import (
-    local_by_measure,
-)
+from fairdash.audits.gaps.by_subgroup import local_by_measure
 from fairdash.audits.sweeps import StoredSweep
 from fairdash.audits.trials.models import Setting, settings
 from fairdash.audits.weight_spreads import with_rows

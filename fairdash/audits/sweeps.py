@@ -20,9 +20,7 @@ from fairdash._metric_names import (
     metric_title,
 )
 from fairdash._wording import Kpi, gap_size, in_points, limit_words, percent, points
-from fairdash.audits.gaps.by_subgroup import (
-    local_by_measure,
-)
+from fairdash.audits.gaps.by_subgroup import local_by_measure
 from fairdash.audits.trials.memo import Memo
 from fairdash.audits.trials.models import (
     USUAL_TRAINING,
@@ -31,25 +29,13 @@ from fairdash.audits.trials.models import (
     settings,
     trained_as,
 )
-from fairdash.audits.trials.rows import (
-    Decisions,
-    decided_part,
-    decisions,
-    rows_of,
-)
+from fairdash.audits.trials.rows import Decisions, decided_part, decisions, rows_of
 from fairdash.datasets import Subgroups, split
 from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn
 from fairdash.scored import USUAL, DecisionRule, ScoredModel, Trained
 from fairdash.store import RunRecord, Snapshot, Store, TrialRecord
-from fairdash.sweep import (
-    AXES,
-    DRAWN,
-    SweepResult,
-    candidate_table,
-    decides,
-    score,
-)
+from fairdash.sweep import AXES, DRAWN, SweepResult, candidate_table, decides, score
 
 # gaps that a front can be limited by
 LIMITED = {gap: METRIC_NAMES[gap] for gap in (PARITY, WORST, ODDS, OPPORTUNITY)}

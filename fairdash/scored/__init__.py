@@ -21,13 +21,6 @@ __all__ = [
 if TYPE_CHECKING:
     from fairdash.scored.decision_rule import RULE_NAMES, USUAL, DecisionRule, RuleKind
     from fairdash.scored.model import ScoredModel
-    from fairdash.scored.sources import (
-        OWN,
-        Column,
-        File,
-        Source,
-        Trained,
-        source_of,
-    )
+    from fairdash.scored.sources import OWN, Column, File, Source, Trained, source_of
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

@@ -6,14 +6,7 @@ from hypothesis import strategies as st
 
 from fairdash.audits import Setting
 from fairdash.datasets import AddedScores, ScoreColumn
-from fairdash.scored import (
-    Column,
-    DecisionRule,
-    File,
-    ScoredModel,
-    Trained,
-    source_of,
-)
+from fairdash.scored import Column, DecisionRule, File, ScoredModel, Trained, source_of
 
 TRIAL = "4f" * 10
 VENDOR = AddedScores(column="vendor", kind="margin", file="ab" * 32, has_model=True)

@@ -14,9 +14,7 @@ from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.drifts.result import moved_by, moved_gap
 from fairdash.audits.drifts.study import farthest_groups, gap_changes, measured_on
 from fairdash.audits.drifts.tables import DriftTable, drift_tables
-from fairdash.audits.gaps.measured import (
-    other_measures,
-)
+from fairdash.audits.gaps.measured import other_measures
 from fairdash.audits.portable_model import PortableModel
 from fairdash.audits.tables.outcomes import OF_CLASS
 from fairdash.audits.trials.models import Setting

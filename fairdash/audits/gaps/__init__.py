@@ -31,10 +31,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.audits.gaps.by_subgroup import (
-        local_by_measure,
-        named_metrics,
-    )
+    from fairdash.audits.gaps.by_subgroup import local_by_measure, named_metrics
     from fairdash.audits.gaps.classes import every_class, predicts_classes
     from fairdash.audits.gaps.cuts import cuts_answer, over_cuts
     from fairdash.audits.gaps.evaluation import GAP_HELP, metrics_by_setting, readable

@@ -10,9 +10,7 @@ import pandas as pd
 from fairdash._validation import CROSS
 from fairdash._wording import gap_size, number, plural
 from fairdash.audits.answer import Answer, Drawing
-from fairdash.audits.gaps.by_subgroup import (
-    local_by_measure,
-)
+from fairdash.audits.gaps.by_subgroup import local_by_measure
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.own_settings import beside_trained
 from fairdash.datasets import Dataset, Subgroups, default_width, has_bins

@@ -17,13 +17,7 @@ from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.models import Setting
 from fairdash.audits.trials.rows import Decisions, Rows, Tested, tested
 from fairdash.datasets import Subgroups
-from fairdash.metrics import (
-    Drawn,
-    compare,
-    decision_status,
-    evaluate,
-    summarise_seeds,
-)
+from fairdash.metrics import Drawn, compare, decision_status, evaluate, summarise_seeds
 from fairdash.scored import ScoredModel
 from fairdash.store import Store
 

@@ -21,10 +21,7 @@ from fairdash._wording import (
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
-from fairdash.audits.gaps.by_subgroup import (
-    local_by_measure,
-    named_metrics,
-)
+from fairdash.audits.gaps.by_subgroup import local_by_measure, named_metrics
 from fairdash.audits.gaps.evaluation import (
     GAP_HELP,
     chance_kpi,
@@ -32,10 +29,7 @@ from fairdash.audits.gaps.evaluation import (
     paired_changes,
     readable,
 )
-from fairdash.audits.gaps.measured import (
-    speech_of,
-    widest_gap,
-)
+from fairdash.audits.gaps.measured import speech_of, widest_gap
 from fairdash.audits.question import ModelInQuestion
 from fairdash.audits.trials.models import Setting, on_shared_seeds, settings, share_seed
 from fairdash.audits.trials.sizes import trained_on
