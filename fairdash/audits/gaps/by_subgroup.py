@@ -73,7 +73,8 @@ def _local_result(
     favourable: bool,
 ) -> LocalResult:
     compared = on_shared_seeds(beside_trained(models))
-    first, main = compared.models[0], compared.models[-1]
+    first = compared.models[0]
+    main = compared.models[-1]
     by_model = [
         _measured_model(store, model, dataset_id, subgroups, measure, favourable)
         for model in compared.models
@@ -165,9 +166,9 @@ def _with_intervals_of(
     for finding in inside:
         give(gaps[subgroup[gaps] == subgroup_of(finding)], finding)
     give(gaps[over_all[gaps]], whole)
-    known = gaps[~over_all[gaps] & np.isfinite(value[gaps])]
-    if len(known):
-        widest = known[value[known].argmax()]
+    estimable = gaps[~over_all[gaps] & np.isfinite(value[gaps])]
+    if len(estimable):
+        widest = estimable[value[estimable].argmax()]
         largest = np.flatnonzero(table["measure"] == views.worst_of(measure))
         same = largest[np.isclose(value[largest], value[widest])]
         low[same] = low[widest]

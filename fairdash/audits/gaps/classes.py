@@ -38,7 +38,8 @@ def _every_class(
     score = model.score
     assert score is not None, "it predicts classes"
     rows = tested(store, model, dataset_id, Subgroups())[0].rows
-    roles, frame = rows.dataset.roles, rows.dataset.frame.iloc[rows.where]
+    roles = rows.dataset.roles
+    frame = rows.dataset.frame.iloc[rows.where]
     audit = audit_outcomes(
         frame[roles.target],
         frame[score.column],

@@ -48,17 +48,17 @@ def cuts_of(dataset: Dataset, subgroups: Subgroups) -> list[Cut]:
         for name in subgroups.columns
         if has_bins(dataset.frame[name]) or name in _binned(subgroups)
     ]
-    others = [name for name in subgroups.columns if name not in numbers]
+    categories = [name for name in subgroups.columns if name not in numbers]
     further = [
         name
         for name in dataset.roles.subgroup_columns
         if name not in subgroups.columns and not has_bins(dataset.frame[name])
     ]
-    others += further[: max(0, _CROSSED - len(others))]
+    categories += further[: max(0, _CROSSED - len(categories))]
     crossings = [
-        chosen
-        for size in range(len(others) + 1)
-        for chosen in combinations(others, size)
+        crossing
+        for size in range(len(categories) + 1)
+        for crossing in combinations(categories, size)
     ]
     ways = [Cut("as chosen", subgroups)]
     for crossing in crossings:
@@ -121,8 +121,8 @@ def cuts_answer(
         cuts_brief(table),
         figure=Drawing("plot_cuts", table, {"points": in_points}),
         caption="; ".join(
-            f"{name}: {style(own['gap'].min())} to {style(own['gap'].max())}"
-            for name, own in table.groupby("model", sort=False)
+            f"{name}: {style(gaps.min())} to {style(gaps.max())}"
+            for name, gaps in table.groupby("model", sort=False)["gap"]
         ),
         how=_HOW,
     )
@@ -134,17 +134,19 @@ def cuts_brief(table: pd.DataFrame) -> str:
         return "No subgroup is estimable by any of these cuts."
     names = list(dict.fromkeys(table["model"]))
     last = table[table["model"] == names[-1]]
-    beyond, n = int((last["gap"] > last["chance"]).sum()), len(last)
-    said = (
-        f"The largest gap of {names[-1]} is beyond chance by {beyond} of "
-        f"{plural(n, 'cut')}."
+    n_beyond = int((last["gap"] > last["chance"]).sum())
+    beyond_chance = (
+        f"The largest gap of {names[-1]} is beyond chance by {n_beyond} of "
+        f"{plural(len(last), 'cut')}."
     )
     if len(names) < 2:
-        return said
+        return beyond_chance
     before = table[table["model"] == names[0]].set_index("cut")["gap"]
-    both = last.set_index("cut")["gap"].to_frame("after").join(before, how="inner")
-    below = int((both["after"] < both["gap"]).sum())
-    return f"{said} It is below that of {names[0]} by {below} of {len(both)}."
+    pairs = last.set_index("cut")["gap"].to_frame("after").join(before, how="inner")
+    n_below = int((pairs["after"] < pairs["gap"]).sum())
+    return (
+        f"{beyond_chance} It is below that of {names[0]} by {n_below} of {len(pairs)}."
+    )
 
 
 def _binned(subgroups: Subgroups) -> set[str]:

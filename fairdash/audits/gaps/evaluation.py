@@ -77,16 +77,17 @@ def paired_changes(
     has an interval where it has one in each of its seeds. Without looking ``inside``
     subgroups worst_1_di is NaN, and the rest takes milliseconds.
     """
-    others = {trial.split: trial for trial in reference.trials}
+    reference_of_split = {trial.split: trial for trial in reference.trials}
     tables = [
-        _compared(trial, others[trial.model.split], inside)
+        _compared(trial, reference_of_split[trial.model.split], inside)
         for trial in tested(store, setting, dataset_id, subgroups)
-        if trial.model.split in others
+        if trial.model.split in reference_of_split
     ]
     if len(tables) == 1:  # as where hundreds of settings are told from a plain one
         return tables[0].copy()
     by_metric = pd.concat(tables).groupby("metric", sort=False)
-    means, counts = by_metric.mean(), by_metric.count()
+    means = by_metric.mean()
+    counts = by_metric.count()
     # the ends of some seeds need not hold the mean of all
     in_each = counts["low"] == counts["difference"]
     means[["low", "high"]] = means[["low", "high"]].where(in_each)
@@ -124,25 +125,26 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
         if several and name != "n":
             columns[f"{name}_sd"] = f"{title}, sd"
     present = [name for name in columns if name in table]
-    shown = table[present].rename(columns=columns)
+    readable_table = table[present].rename(columns=columns)
     marks = [Deciding.of(row).mark() for row in table.to_dict("records")]
     if any(marks):
-        shown.insert(1, "Decides", [mark or "yes" for mark in marks])
-    return shown.astype({"Seeds": int, "Test rows": int})
+        readable_table.insert(1, "Decides", [mark or "yes" for mark in marks])
+    return readable_table.astype({"Seeds": int, "Test rows": int})
 
 
 @lru_cache(maxsize=5000)
 def _evaluated(trial: Tested) -> dict[str, Any]:
-    model, rows = trial.model, trial.rows
+    model = trial.model
+    rows = trial.rows
     if model.score is not None:
         probable = model.score.kind in ("probability", "margin")
         table = _evaluated_apart(rows, model, probable)
     elif not model.rule.usual:
         table = _evaluated_apart(rows, model, probable=True)
     else:
-        decided = rows.decisions(model)
-        given = decided if isinstance(decided, Drawn) else rows.scores(model)
-        table = evaluate(rows.y, given, **rows.groups, **rows.sampling)
+        decisions = rows.decisions(model)
+        predicted = decisions if isinstance(decisions, Drawn) else rows.scores(model)
+        table = evaluate(rows.y, predicted, **rows.groups, **rows.sampling)
     return {**table.iloc[0], **decision_facts(rows, model)}
 
 
@@ -174,10 +176,14 @@ def _evaluated_apart(rows: Rows, model: ScoredModel, probable: bool) -> pd.DataF
 @lru_cache(maxsize=5000)
 def _compared(trial: Tested, reference: ScoredModel, inside: bool) -> pd.DataFrame:
     rows = trial.rows
-    decided, others = rows.decisions(trial.model), _reference(rows, reference)
-    codes = {"sensitive_features": rows.dataset.group[rows.where]}  # sooner than names
-    groups = {**rows.groups, **codes, **({} if inside else {"subgroups": None})}
-    return compare(rows.y, decided, others, **groups, **rows.sampling)
+    decisions = rows.decisions(trial.model)
+    reference_decisions = _reference(rows, reference)
+    groups = dict(rows.groups)
+    # codes are compared sooner than names
+    groups["sensitive_features"] = rows.dataset.group[rows.where]
+    if not inside:
+        groups["subgroups"] = None
+    return compare(rows.y, decisions, reference_decisions, **groups, **rows.sampling)
 
 
 @lru_cache(maxsize=8)

@@ -50,21 +50,20 @@ def every_measure(
     (where the ratio of favourable decisions is by the rule of thumb; of the selection
     rate only), sentence
     """
-    more = other_measures(store, model, dataset_id)
-    symbols, speech = catalog.MEASURE_SYMBOLS, speech_of(store, dataset_id)
-    how = favourable, reference, speech
-    return pd.DataFrame(
-        [
-            {
-                "measure": catalog.MEASURE_NAMES[measure],
-                "symbol": " · ".join(
-                    filter(None, [symbols[measure], recalibrated(model, measure)])
-                ),
-                **_by_groups(store, model, dataset_id, measure, *how),
-            }
-            for measure in dict.fromkeys((*more, *MEASURES, also))
-        ]
-    )
+    speech = speech_of(store, dataset_id)
+    rows = []
+    measures = (*other_measures(store, model, dataset_id), *MEASURES, also)
+    for measure in dict.fromkeys(measures):
+        by_groups = _by_groups(
+            store, model, dataset_id, measure, favourable, reference, speech
+        )
+        symbols = catalog.MEASURE_SYMBOLS[measure], recalibrated(model, measure)
+        names = {
+            "measure": catalog.MEASURE_NAMES[measure],
+            "symbol": " · ".join(filter(None, symbols)),
+        }
+        rows.append(names | by_groups)
+    return pd.DataFrame(rows)
 
 
 @memoised(2000)
@@ -77,8 +76,9 @@ def _by_groups(
     reference: str | None,
     speech: Speech,
 ) -> dict[str, Any]:
-    how: Any = {"favourable": favourable, "reference": reference}
-    gap = widest_gap(store, model, dataset_id, measure, **how)
+    gap = widest_gap(
+        store, model, dataset_id, measure, favourable=favourable, reference=reference
+    )
     trials = tested(store, model, dataset_id, Subgroups())
     ratio = _ratio_of(trials, gap)
     fifths = ""
@@ -116,15 +116,16 @@ def readable_measures(
 
     Intervals are of gaps; each row says which groups its gap and ratio are of.
     """
-    shown = wording.headed(table, ("model", "measure"))
-    for place, label in enumerate(wording.distinct_labels(feature, groups, _NAMED)):
-        shown[label] = [values[place] for values in table["values"]]
-    shown["Gap of"] = [
-        f"{group} {wording.MINUS} {other}" if np.isfinite(gap) else wording.UNDEFINED
-        for group, other, gap in zip(
-            table["group"], table["other"], table["gap"], strict=True
-        )
+    by_group = wording.headed(table, ("model", "measure"))
+    labels = wording.distinct_labels(feature, groups, _NAMED)
+    for index, label in enumerate(labels):
+        by_group[label] = [values[index] for values in table["values"]]
+    by_group["Gap of"] = [
+        f"{row['group']} {wording.MINUS} {row['other']}"
+        if np.isfinite(row["gap"])
+        else wording.UNDEFINED
+        for row in table.to_dict("records")
     ]
-    rest = ("gap", "ci_low", "ci_high", "ratio", "four_fifths", "sentence", "symbol")
-    own = {"sentence": "In words", "symbol": "Definition"}
-    return pd.concat([shown, wording.headed(table, rest, **own)], axis=1)
+    columns = ("gap", "ci_low", "ci_high", "ratio", "four_fifths", "sentence", "symbol")
+    headings = {"sentence": "In words", "symbol": "Definition"}
+    return pd.concat([by_group, wording.headed(table, columns, **headings)], axis=1)

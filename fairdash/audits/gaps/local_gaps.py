@@ -193,6 +193,6 @@ def ratios_of(table: pd.DataFrame, measure: str, model: str) -> pd.DataFrame:
     estimates = table[table["model"] == model]
     whole = views.of_all_rows(estimates, views.ratio_of_measure(measure))
     whole = whole.assign(subgroup=NO_SUBGROUPS)
-    both = pd.concat([whole, estimates], ignore_index=True)
+    of_model = pd.concat([whole, estimates], ignore_index=True)
     columns = ["subgroup", "n", "ratio", "ratio_low", "ratio_high", "estimable"]
-    return views.ratio_table(both, measure)[[*columns, "reason"]]
+    return views.ratio_table(of_model, measure)[[*columns, "reason"]]

@@ -84,7 +84,7 @@ class Outcome:
 
     def answer(self) -> Answer:
         """Return what the method changed."""
-        said = self.row, self.changes, self.gap, self.speech
+        facts = self.row, self.changes, self.gap, self.speech
         moved = ""
         if self.changes is not None:
             largest = by_metric(self.changes)[WORST]
@@ -92,12 +92,12 @@ class Outcome:
                 by = points(largest.value)
                 moved = f"The largest gap changes by {by} ({ends})."
         return Answer(
-            model_brief(*said, before=self.before),
+            model_brief(*facts, before=self.before),
             self.kpis(),
             Drawing("plot_comparison", self.models, numbers=readable(self.models)),
             caption=_caption(self.row, moved, self.notes),
             difference=self.gap,
-            details=verdict_words(*said),
+            details=verdict_words(*facts),
             how=_HOW,
         )
 
@@ -109,21 +109,23 @@ class Outcome:
         cards = []
         idle = Deciding.of(self.row).idle  # what it narrows is no gain
         for name, style, better in _METRICS:
-            low, high = self.row[f"{name}_low"], self.row[f"{name}_high"]
-            ends = interval_note(low, high, style)
-            chip, good = "", None
+            ends = interval_note(
+                self.row[f"{name}_low"], self.row[f"{name}_high"], style
+            )
+            chip = ""
+            good = None
             moved = changes.get(name)
             if moved is not None and math.isfinite(moved.value):
                 chip = points(moved.value)
                 if not (idle and better < 0):
                     good = moved.good(rise=better > 0)
-            note, value = ends or "not estimable", style(self.row[name])
-            more = ""
+            value = style(self.row[name])
+            notes = [ends or "not estimable"]
             if name == ACCURACY:
-                more = of_seeds(self.row["n_seeds"])
+                notes.append(of_seeds(self.row["n_seeds"]))
             if name == PARITY:
-                more = self._direction()
-            note = " · ".join(filter(None, [note, more]))
+                notes.append(self._direction())
+            note = " · ".join(filter(None, notes))
             about = GAP_HELP if name == PARITY else None
             label = metric_title(name)
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
@@ -153,29 +155,35 @@ def outcome(
     """
     dataset_id = snapshot.run.dataset_id
     subgroups = store.dataset_record(dataset_id).subgroups
-    shown = list(models) or shown_settings(store, snapshot, _MOST)
-    main = models[-1] if models else _in_question(store, snapshot.run.id, shown)
-    others = [model for model in shown if model is not main]
-    compared = on_shared_seeds([*others, main])
-    *others, main = compared.models
-    reference = _reference(main, others)
-    order = {model.id: place for place, model in enumerate(shown)}
-    chosen = sorted([*others, main], key=lambda model: order[model.id])
-    changes, before = None, None
+    if models:
+        candidates = list(models)
+        main = models[-1]
+    else:
+        candidates = shown_settings(store, snapshot, _MOST)
+        main = ModelInQuestion.of(store, snapshot.run.id, candidates).setting
+    peers = [model for model in candidates if model is not main]
+    compared = on_shared_seeds([*peers, main])
+    *peers, main = compared.models
+    reference = _reference(main, peers)
+    order = {model.id: index for index, model in enumerate(candidates)}
+    evaluated = sorted([*peers, main], key=lambda model: order[model.id])
+    changes = None
+    before = None
     if reference is not None:
         before = widest_gap(store, reference, dataset_id)
         changes = paired_changes(store, main, reference, dataset_id, subgroups)
-    table = named_metrics(store, chosen, dataset_id, subgroups)
+    table = named_metrics(store, evaluated, dataset_id, subgroups)
     n_settings = len(settings(snapshot.trials))
-    fewer = f"{len(chosen)} of {n_settings} models." if len(chosen) < n_settings else ""
-    fewer = "" if models else fewer
+    fewer = ""
+    if not models and len(evaluated) < n_settings:
+        fewer = f"{len(evaluated)} of {n_settings} models."
     trained = trained_on(store, dataset_id, snapshot.run.spec.get("train_rows"))
     n_groups = len(store.dataset(dataset_id).group_names)
     pairs = (
         "The pair named has an interval for all pairs at once." if n_groups > 2 else ""
     )
     return Outcome(
-        settings=tuple(shown),
+        settings=tuple(candidates),
         method=CATALOG[main.method].label,
         models=table,
         row=table[table["label"] == main.label].to_dict("records")[0],
@@ -189,12 +197,8 @@ def outcome(
     )
 
 
-def _in_question(store: Store, run_id: str, shown: Sequence[Setting]) -> Setting:
-    return ModelInQuestion.of(store, run_id, shown).setting
-
-
-def _reference(main: Setting, chosen: Sequence[Setting]) -> Setting | None:
-    for setting in chosen:
+def _reference(main: Setting, models: Sequence[Setting]) -> Setting | None:
+    for setting in models:
         plain = setting is not main and setting.method == BASELINE
         if plain and share_seed(setting, main):
             return setting

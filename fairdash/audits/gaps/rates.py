@@ -77,16 +77,16 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     local = outcome_rates(dataset, subgroups)
     table = local.estimates()
     names = {"value": "rate", "low": "ci_low", "high": "ci_high"}
-    own = table[table["measure"] == "selection_rate"].rename(columns=names)
-    own["estimable"] = own["reason"] == ""
-    inside = own["subgroup"].notna()
+    rates = table[table["measure"] == "selection_rate"].rename(columns=names)
+    rates["estimable"] = rates["reason"] == ""
+    inside = rates["subgroup"].notna()
     numbers = ["group", "n", *names.values()]
     everyone = local.measured.estimate(np.zeros_like(local.cells.group), (1,))
     return BaseRates(
         intervals.Interval(*(part[0] for part in everyone.interval(0.95))),
         local.overall(),
-        own.loc[~inside, numbers].reset_index(drop=True),
-        own.loc[inside, ["subgroup", *numbers, "estimable", "reason"]].reset_index(
+        rates.loc[~inside, numbers].reset_index(drop=True),
+        rates.loc[inside, ["subgroup", *numbers, "estimable", "reason"]].reset_index(
             drop=True
         ),
         views.gap_table(table, "selection_rate"),
@@ -100,7 +100,8 @@ def base_rate_kpis(
 
     The gap is a finding: of roles that are only ``guessed`` it is not shown.
     """
-    estimable, few = rates.local["estimable"], "estimable"
+    estimable = rates.local["estimable"]
+    few = "estimable"
     if not estimable.all():
         few = f"estimable; {not_estimable(rates.local)}"
     share = f"{percent(used / read)} of the file"
@@ -143,23 +144,23 @@ def base_rates_answer(
     Of roles that are only ``guessed`` nothing is said as a finding. ``reversal`` is
     what `reversal_words` says of the same rows.
     """
-    roles, weight = dataset.roles, dataset.roles.sample_weight
-    feature, outcome = roles.sensitive_feature, roles.outcome()
-    by = f", weighted by {weight}" if weight else ""
-    of = plural(dataset.n_people, "row")
+    roles = dataset.roles
+    weighted = f", weighted by {roles.sample_weight}" if roles.sample_weight else ""
+    size = plural(dataset.n_people, "row")
     if roles.count is not None:
-        of = f"{plural(dataset.n_people, 'person', 'people')}, counted by {roles.count}"
+        people = plural(dataset.n_people, "person", "people")
+        size = f"{people}, counted by {roles.count}"
     arguments = {
         "overall": rates.groups,
         "groups": dataset.group_names,
-        "outcome": outcome,
-        "source": f"{of}{by}.",
-        "feature": feature,
+        "outcome": roles.outcome(),
+        "source": f"{size}{weighted}.",
+        "feature": roles.sensitive_feature,
     }
     figure = Drawing("plot_base_rates", rates.cells, arguments)
     words = "Base rates, if the guess is right."
     if not guessed:
-        words = base_rates_verdict(rates, roles.outcome_verb(), feature)
+        words = base_rates_verdict(rates, roles.outcome_verb(), roles.sensitive_feature)
     return Answer(words, cards, figure, how=_HOW, details=reversal)
 
 

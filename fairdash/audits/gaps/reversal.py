@@ -21,7 +21,8 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     ]
     rates = local.whole.value
     groups = local.cells.groups
-    behind, ahead = groups[int(rates.argmin())], groups[int(rates.argmax())]
+    behind = groups[int(rates.argmin())]
+    ahead = groups[int(rates.argmax())]
     whole = local.between(behind, ahead, confidence=0.95)
     if len(places) < 2 or not whole.high < 0:
         return ""
@@ -32,10 +33,11 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     }
     if any(gap.high < 0 for gap in inside.values()):
         return ""
-    feature, verb = dataset.roles.sensitive_feature, dataset.roles.outcome_verb()
-    behind, ahead = group_label(feature, behind), group_label(feature, ahead)
+    feature = dataset.roles.sensitive_feature
+    verb = dataset.roles.outcome_verb()
     words = (
-        f"Over all, {behind} {verb} less often than {ahead}, by "
+        f"Over all, {group_label(feature, behind)} {verb} less often than "
+        f"{group_label(feature, ahead)}, by "
         f"{_points(whole, sign=-1)}. Inside {CROSS.join(subgroups.columns)} no gap is "
         "against them beyond chance"
     )

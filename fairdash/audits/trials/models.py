@@ -139,19 +139,21 @@ def as_scored(trial: TrialRecord) -> ScoredModel:
 @lru_cache(maxsize=2000)
 def trained_as(store: Store, run_id: str) -> TrainingOptions:
     """Return what a run decides of its models beside method, parameters and seed."""
-    run, (first, *_) = store.run(run_id), store.snapshot(run_id, curves=False).trials
-    how = run.spec.get("scaling", "standard"), run.spec.get("train_rows")
+    run = store.run(run_id)
+    first = store.snapshot(run_id, curves=False).trials[0]
+    scaling = run.spec.get("scaling", "standard")
+    train_rows = run.spec.get("train_rows")
     dataset = store.dataset(run.dataset_id)
     key = planning.trial_key(
         method=first.method,
         params=first.params,
         seed=first.seed,
         data=dataset.key,
-        scaling=how[0],
-        train_rows=how[1],
+        scaling=scaling,
+        train_rows=train_rows,
         weighted=dataset.sample_weight is not None,
     )
-    return TrainingOptions(*how, now=key == first.key)
+    return TrainingOptions(scaling, train_rows, now=key == first.key)
 
 
 def trials_of(store: Store, run_id: str) -> tuple[TrialRecord, ...]:
@@ -222,17 +224,17 @@ def ids_to_come(store: Store, run_id: str) -> dict[str, str]:
     }
 
 
-def same_model(model: Setting, other: Setting) -> bool:
+def same_model(model: Setting, peer: Setting) -> bool:
     """Tell whether two settings have a trial in common, whatever they are called.
 
     It decides by the same rule in both.
     """
-    return not set(model.trials).isdisjoint(other.trials)
+    return not set(model.trials).isdisjoint(peer.trials)
 
 
-def share_seed(model: Setting, other: Setting) -> bool:
+def share_seed(model: Setting, peer: Setting) -> bool:
     """Tell whether two models were trained and tested on the same split."""
-    return not set(model.splits).isdisjoint(other.splits)
+    return not set(model.splits).isdisjoint(peer.splits)
 
 
 def reference_of(model: Setting, models: Sequence[Setting]) -> Setting | None:
@@ -300,23 +302,23 @@ def beside_plain(model: Setting, models: Sequence[Setting]) -> list[Setting]:
     That is the unconstrained model, else one of the same method at fairness weight 0.
     """
     weightless = (
-        other
-        for other in models
-        if other.method == model.method
-        and other.trials[0].params.get("fairness_weight") == 0
-        and share_seed(other, model)
+        peer
+        for peer in models
+        if peer.method == model.method
+        and peer.trials[0].params.get("fairness_weight") == 0
+        and share_seed(peer, model)
     )
     plain = reference_of(model, models) or next(weightless, None)
     return [model] if plain in (None, model) else [plain, model]
 
 
 def _together(trials: Iterable[tuple[TrainingOptions, TrialRecord]]) -> list[Setting]:
-    alike: dict[tuple[TrainingOptions, str], list[ScoredModel]] = {}
+    by_setting: dict[tuple[TrainingOptions, str], list[ScoredModel]] = {}
     for trained, trial in trials:
         first = trial.params.keys().isdisjoint((planning.INITIALISATION, planning.FOLD))
         if trial.status == "finished" and trial.method in CATALOG and first:
             model = as_scored(trial)
-            alike.setdefault((trained, _canonical(model)), []).append(model)
+            by_setting.setdefault((trained, _canonical(model)), []).append(model)
     return [
         Setting(
             members[0].method,
@@ -324,7 +326,7 @@ def _together(trials: Iterable[tuple[TrainingOptions, TrialRecord]]) -> list[Set
             tuple(sorted(members, key=lambda model: model.seed)),
             trained,
         )
-        for (trained, _), members in alike.items()
+        for (trained, _), members in by_setting.items()
     ]
 
 
@@ -333,23 +335,38 @@ def _canonical(model: ScoredModel) -> str:
     return json.dumps([model.method, params], sort_keys=True, separators=(",", ":"))
 
 
-def _distinct(model: Setting, named: Sequence[Setting]) -> Setting:
-    if len(named) == 1:
+def _distinct(model: Setting, peers: Sequence[Setting]) -> Setting:
+    """Return a model with a label that none of its ``peers`` of the same label has."""
+    if len(peers) == 1:
         return model
-    alike = [m.trials[0].params for m in named if m.trained == model.trained]
-    parts = model.trained.words() if len(alike) < len(named) else []
-    method, params = CATALOG[model.method], model.trials[0].params
-    labels = {
+    trained_alike = [
+        peer.trials[0].params for peer in peers if peer.trained == model.trained
+    ]
+    parts = [model.label]
+    if len(trained_alike) < len(peers):
+        parts += model.trained.words()
+    differing = {
         param.name: param.label.lower()
-        for param in method.params
-        if len({other.get(param.name) for other in alike}) > 1
+        for param in CATALOG[model.method].params
+        if len({params.get(param.name) for params in trained_alike}) > 1
     }
-    for effort in method.efforts if labels else ():
-        usual = method.settings({}, effort)
-        other = [name for name in labels if params.get(name) != usual[name]]
-        if not other:
-            parts.append(effort)
-            break
+    effort = _effort_of(model, differing)
+    if effort is not None:
+        parts.append(effort)
     else:
-        parts += [f"{label} {params[name]}" for name, label in labels.items()]
-    return replace(model, label=", ".join([model.label, *parts]))
+        params = model.trials[0].params
+        parts += [f"{label} {params[name]}" for name, label in differing.items()]
+    return replace(model, label=", ".join(parts))
+
+
+def _effort_of(model: Setting, names: Collection[str]) -> str | None:
+    """Return the first effort with which some parameters of a model agree, if any."""
+    if not names:
+        return None
+    method = CATALOG[model.method]
+    params = model.trials[0].params
+    for effort in method.efforts:
+        usual = method.settings({}, effort)
+        if all(params.get(name) == usual[name] for name in names):
+            return effort
+    return None

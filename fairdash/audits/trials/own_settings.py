@@ -35,8 +35,8 @@ def own_beside(
     store: Store, models: Sequence[Setting], dataset_id: str
 ) -> list[Setting]:
     """Return the own scores of a data set on the test rows of trained models."""
-    both = beside_trained([*models, *own_models(store, dataset_id)])
-    return [model for model in both if model.is_own]
+    on_splits = beside_trained([*models, *own_models(store, dataset_id)])
+    return [model for model in on_splits if model.is_own]
 
 
 def beside_trained(models: Sequence[Setting]) -> list[Setting]:
