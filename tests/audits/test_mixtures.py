@@ -10,8 +10,8 @@ import pytest
 import fairdash
 from fairdash.audits import StoredSweep, portable, sweeps, trials
 from fairdash.audits.drifts.study import drift
-from fairdash.audits.gaps.evaluation import metrics_by_setting, paired_changes
 from fairdash.audits.gaps.by_subgroup import local_by_measure
+from fairdash.audits.gaps.evaluation import metrics_by_setting, paired_changes
 from fairdash.audits.gaps.measured import widest_gap
 from fairdash.audits.tables.alternative import alternative_in_run
 from fairdash.audits.trials.models import as_scored
