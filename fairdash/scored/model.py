@@ -113,6 +113,6 @@ class ScoredModel:
         """Return the model with another decision rule."""
         return replace(self, rule=rule)
 
-    def on(self, split: int | None) -> Self:
+    def on_split(self, split: int | None) -> Self:
         """Return the model on the rows of another split, or on all rows."""
         return replace(self, split=split)

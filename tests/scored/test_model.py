@@ -97,7 +97,7 @@ def test_a_model_says_what_it_is():
     assert trained.score is None
     assert added.score == VENDOR
     assert column.source.address == "column decile_score"
-    assert column.on(2).seed == 2
+    assert column.on_split(2).seed == 2
     with pytest.raises(ValueError, match="measured on all rows"):
         _ = column.seed
 
@@ -111,7 +111,7 @@ def test_trials_of_one_key_are_one_model_for_whatever_keeps_numbers():
     bare = ScoredModel(Trained(TRIAL), split=0)
     assert named == bare
     assert hash(named) == hash(bare)
-    assert named.contents != named.on(1).contents
+    assert named.contents != named.on_split(1).contents
     assert named.contents != named.decided_by(DecisionRule("top", 5)).contents
 
 

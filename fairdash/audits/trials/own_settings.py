@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairdash.audits.trials.models import Setting
-from fairdash.datasets import ScoreColumn
+from fairdash.datasets import AddedScores, ScoreColumn
 from fairdash.scored import OWN, ScoredModel, source_of
 from fairdash.store import Store
 
@@ -59,17 +59,17 @@ def callable_models(
 
     They are on the seeds that all ``trained`` models have, else on that of seed 0.
     """
-    common = (
-        frozenset.intersection(*(model.seeds for model in trained)) if trained else ()
-    )
-    seeds = sorted(common) or [0]
+    seeds = [0]
+    if trained:
+        common = frozenset.intersection(*(model.seeds for model in trained))
+        seeds = sorted(common) or seeds
     return [
         _on_splits(model, seeds)
         for model in own_models(store, dataset_id)
-        if model.trials[0].params.get("has_model")
+        if isinstance(model.score, AddedScores) and model.score.has_model
     ]
 
 
 def _on_splits(model: Setting, seeds: Sequence[int]) -> Setting:
     first = model.trials[0]
-    return replace(model, trials=tuple(first.on(seed) for seed in seeds))
+    return replace(model, trials=tuple(first.on_split(seed) for seed in seeds))

@@ -77,7 +77,7 @@ def post_sources(
 
 
 def _own_source(setting: Setting) -> Source:
-    model = setting.trials[0].on(_OWN_SPLIT)
+    model = setting.trials[0].on_split(_OWN_SPLIT)
     noun = "Scores" if isinstance(model.source, File) else "Column"
     return Source(f"{noun} {setting.score_name}", setting.id, model)
 
