@@ -1,5 +1,7 @@
 """Models name themselves by a text that versions before this one wrote, too."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -119,3 +121,15 @@ def test_trials_of_one_key_are_one_model_for_whatever_keeps_numbers():
 def test_a_column_without_what_it_holds_is_no_key(key):
     with pytest.raises(ValueError):
         ScoredModel.from_key(key)
+
+
+def test_nothing_else_takes_a_key_apart():
+    root = Path(__file__).parents[2]
+    sources = [*(root / "fairdash").rglob("*.py"), *(root / "pages").glob("*.py")]
+    parsing = {
+        path.relative_to(root).as_posix()
+        for path in sources
+        for text in ('"column "', "decided by (", "decided by {")
+        if text in path.read_text("utf-8")
+    }
+    assert parsing == {"fairdash/scored/model.py", "fairdash/scored/sources.py"}
