@@ -17,8 +17,6 @@ from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.by_subgroup import named_metrics
 from fairdash.audits.gaps.measured import speech_of, widest_gap
-from fairdash.audits.gaps.by_subgroup import named_metrics
-from fairdash.audits.gaps.measured import speech_of, widest_gap
 from fairdash.audits.sweeps import LIMITED, StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,
