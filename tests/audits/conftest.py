@@ -4,6 +4,7 @@ import pytest
 from toys import ROLES, people_csv
 
 from fairdash.audits import stored
+from fairdash.audits.trials.models import as_scored
 from fairdash.jobs import submit
 from fairdash.store import open_store
 from fairdash.sweep import MethodGrid, SweepSpec
@@ -49,8 +50,9 @@ def model_of(store, dataset, train):
         (trial,) = store.snapshot(run).trials
         assert trial.status == "finished", trial.error
         spec = SweepSpec.model_validate(store.run(run).spec)
+        model = as_scored(trial)
         return stored.read_model(
-            store, trial, stored.audit_rows_of(dataset, trial, spec)
+            store, model, stored.audit_rows_of(dataset, model, spec)
         )
 
     return go

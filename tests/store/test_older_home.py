@@ -8,6 +8,7 @@ import pytest
 from toys import ROLES, people
 
 from fairdash.audits import stored
+from fairdash.audits.trials.models import as_scored
 from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
@@ -54,8 +55,9 @@ def test_an_older_model_gives_the_scores_it_gave(store):
     (run,) = store.runs()
     dataset, spec = store.dataset(run.dataset_id), SweepSpec.model_validate(run.spec)
     for trial in store.snapshot(run.id).trials:
-        rows = stored.audit_rows_of(dataset, trial, spec)
-        model = stored.read_model(store, trial, rows)
+        scored = as_scored(trial)
+        rows = stored.audit_rows_of(dataset, scored, spec)
+        model = stored.read_model(store, scored, rows)
         X, group = rows.test
         np.testing.assert_allclose(
             model.scorer.positive(X, group),
