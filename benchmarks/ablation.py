@@ -17,6 +17,7 @@ import pandas as pd
 from fronts import compare_values
 
 from fairdash.audits import sweeps
+from fairdash.audits.trials.models import as_scored
 from fairdash.audits.trials.rows import rows_trained_on
 from fairdash.datasets import PUBLIC, Subgroups
 from fairdash.jobs import submit
@@ -81,7 +82,8 @@ def last_weights(sweep):
         if ratio is None or not SHOWN.items() <= trial.params.items():
             continue
         data = sweep.run.dataset_id
-        rows = rows_trained_on(sweep.store, data, trial.seed, trial.key, Subgroups())
+        model = as_scored(trial)
+        rows = rows_trained_on(sweep.store, data, model, Subgroups())
         means = pd.Series(ratio[-1] if ratio.ndim > 1 else ratio).groupby(
             rows.groups["sensitive_features"]
         )
