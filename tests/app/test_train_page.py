@@ -207,7 +207,7 @@ def test_a_base_model_of_which_scores_alone_are_kept_opens_on_every_page(
     visit, dataset_id, monkeypatch, page_names
 ):
     for module in ("bases", "hardt"):
-        name = f"fairdash.methods.classical.{module}.stored"
+        name = f"fairdash.methods.classical.{module}.as_scorer"
         monkeypatch.setattr(name, scorers.Unkept)
     params = {"estimator": "gradient_boosting"}
     run = start_training(dataset_id, MethodGrid(method="hardt", params=params), 1)

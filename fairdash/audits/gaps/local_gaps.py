@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -137,10 +138,31 @@ class LocalGaps:
 
     @property
     def clear_whole(self) -> Finding | None:
-        """The gap over all rows where it is clear, and subgroups are asked about."""
-        if self.widest is None or self.widest["subgroup"] == NO_SUBGROUPS:
-            return None
-        return self.whole if self.whole is not None and self.whole.clear else None
+        """The gap over all rows, where it is clear and not that of a subgroup."""
+        inside = self.widest is None or self.widest["subgroup"] != NO_SUBGROUPS
+        return self.whole if inside and self.whole and self.whole.clear else None
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the largest gap is beyond what a fair model shows in 95 %."""
+        return self.widest is not None and bool(self.widest["gap"] > self.chance)
+
+    @property
+    def is_scattered(self) -> bool:
+        """Whether the largest gap is beyond chance, but not one of the same groups.
+
+        The largest gap of several seeds is a mean, and other groups may make it in
+        each; then it lies above the intervals of all pairs of groups there.
+        """
+        if self.finding is not None or self.widest is None or self.n_seeds < 2:
+            return False
+        widest = str(self.widest["subgroup"])
+        reaches = [
+            max(-finding.low, finding.high)
+            for finding in self.inside
+            if subgroup_of(finding) == widest
+        ]
+        return self.beyond_chance and self.widest["gap"] > max(reaches, default=nan)
 
     @property
     def largest_is_named(self) -> bool:

@@ -5,6 +5,7 @@ from math import isnan
 from fairdash._change import by_metric
 from fairdash._metric_names import WORST
 from fairdash._wording import (
+    NO_SUBGROUPS,
     floor_words,
     group_label,
     number,
@@ -42,7 +43,7 @@ def brief_sentences(
     if gaps.deciding.idle:
         return (gaps.deciding.brief(gaps.label),)
     if gaps.widest is None:
-        return (_NONE,)
+        return _NONE, _over_all(gaps, "the gap")
     remedy = _remedy(gaps)
     worse = None
     if gaps.finding is not None:
@@ -54,12 +55,14 @@ def brief_sentences(
         return remedy, turned, _remaining_gap(gaps, worse, speech), cancelled
     if worse is not None:
         return _finding_brief(gaps, worse, speech), turned, cancelled
+    if gaps.is_scattered:
+        return remedy, _scattered_words(gaps), cancelled
     if isnan(gaps.chance):
         return "What chance alone would show is not known here.", remedy
     if whole is not None:
-        verb = "is" if whole.sure else "may be"
-        over_all = f"Over all rows it {verb} {_size(gaps, abs(whole.value))}."
-        return "No gap inside a subgroup is beyond chance.", over_all
+        surely = "surely " if gaps.beyond_chance else ""
+        inside = f"No gap inside a subgroup is {surely}beyond chance."
+        return inside, _over_all(gaps, "it")
     reach = f"A fair model can reach {_size(gaps, gaps.chance)}."
     return NO_GAP, remedy or reach, cancelled
 
@@ -69,18 +72,15 @@ def details(gaps: LocalGaps, speech: Speech, *, favourable: bool = True) -> str:
     if gaps.deciding.idle:
         return gaps.deciding.details(gaps.label)
     if gaps.widest is None:
-        return _NONE
+        return sentences(_NONE, _over_all_surely(gaps, speech))
     if gaps.finding is None:
         inside = _unsure_details(gaps)
     else:
         worse = worse_off(gaps.finding, favourable=favourable)
         inside = _finding_details(gaps, worse, speech)
-    whole = gaps.clear_whole
-    if whole is None:
+    if gaps.clear_whole is None:
         return inside
-    ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
-    few = "" if whole.sure else ", of too few rows to be sure"
-    over_all = f"Over all rows, {clause(whole, speech)} ({ends}){few}."
+    over_all = _over_all_surely(gaps, speech)
     return sentences(inside, over_all, _opposed_words(gaps, speech))
 
 
@@ -141,13 +141,49 @@ def _unsure_details(gaps: LocalGaps) -> str:
     if not isnan(gaps.chance):
         largest = _size(gaps, gaps.chance)
         reach = f"a fair model stays below {largest} in 95% of cases"
+    # the verdict has said of a scattered gap that it is beyond chance
+    first = "" if gaps.is_scattered else "No gap is sure to be beyond chance. "
     return (
-        f"No gap is sure to be beyond chance. The largest{average} is {size}, in "
-        f"{gaps.widest['subgroup']}; {reach} ({_rows_words(gaps)})."
+        f"{first}The largest{average} is {size}, in {gaps.widest['subgroup']}; "
+        f"{reach} ({_rows_words(gaps)})."
+    )
+
+
+def _over_all(gaps: LocalGaps, gap: str) -> str:
+    """Say how large the gap is over all rows; "" where it is not clear."""
+    whole = gaps.clear_whole
+    if whole is None:
+        return ""
+    verb = "is" if whole.sure else "may be"
+    return f"Over all rows {gap} {verb} {_size(gaps, abs(whole.value))}."
+
+
+def _over_all_surely(gaps: LocalGaps, speech: Speech) -> str:
+    """Say who is worse off over all rows, with the interval."""
+    whole = gaps.clear_whole
+    if whole is None:
+        return ""
+    ends = gap_ends(whole.measure, whole.value, whole.low, whole.high)
+    few = "" if whole.sure else ", of too few rows to be sure"
+    return f"Over all rows, {clause(whole, speech)} ({ends}){few}."
+
+
+def _scattered_words(gaps: LocalGaps) -> str:
+    """Say that the largest gap is beyond chance, but not one of the same groups."""
+    assert gaps.widest is not None, "a scattered gap is in an estimable subgroup"
+    place = str(gaps.widest["subgroup"])
+    inside = "over all rows" if place == NO_SUBGROUPS else f"in {place}"
+    return (
+        f"The largest gap, {_size(gaps, gaps.widest['gap'])} {inside}, is beyond "
+        "chance, but not between the same groups in every seed."
     )
 
 
 def _remaining_gap(gaps: LocalGaps, worse: Finding | None, speech: Speech) -> str:
+    if worse is None and gaps.is_scattered:
+        return _scattered_words(gaps)
+    if worse is None and gaps.beyond_chance:
+        return "No gap is surely beyond chance."
     if worse is None:
         return "No gap beyond chance remains."
     start = "Now" if gaps.largest_is_named else "Now sure:"
