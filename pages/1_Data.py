@@ -16,13 +16,17 @@ if table is None:
 question = st.container()
 with question:
     data.wide_form(table)
-left, right = ui.form_beside("data", answered=view.data is not None, form=1 / 3)
-with right:
+form_place, result_place = ui.form_beside(
+    "data", answered=view.data is not None, form=1 / 3
+)
+with result_place:
     page = ui.result_page("base rates", beside=False)
 page.below = st.container()
-dataset, edited = None, False
-roles, subgroups = table.roles, table.subgroups
-with left, st.container(border=True, gap="xsmall"):
+dataset = None
+edited = False
+roles = table.roles
+subgroups = table.subgroups
+with form_place, st.container(border=True, gap="xsmall"):
     st.header("Roles", anchor=False)
     try:
         frame = data.prepared_table(table.digest, roles)
@@ -34,6 +38,7 @@ with left, st.container(border=True, gap="xsmall"):
         fitting = data.edited_dataset(table, roles)
         counts.show(fitting)
         rates = data.edited_rates(fitting, subgroups)
+        # Last: a page that failed above has no data set to audit.
         dataset = fitting
     except ValueError as error:
         refused = error
@@ -74,7 +79,7 @@ if dataset is None and isinstance(refused, data.Unchosen):
     with question:
         data.no_guess_notice(table)
 elif dataset is None:
-    with right:
+    with result_place:
         ui.problem(f"{table.name} cannot be used with these roles", refused)
 else:
     if audit or keep or audit_scores:
@@ -85,14 +90,16 @@ else:
             if audit_scores:
                 data.open_scores(dataset_id, scored.column)
         except ValueError as error:
-            with right:
+            with result_place:
                 ui.problem(f"No model was trained on {table.name}", error)
         else:
             ui.open_page(pages.DATA, data=dataset_id)
-    with question:  # before the form, on a phone as well
+    # Above the form, on a phone as well.
+    with question:
         guessed = data.guess_notice(table, roles)
-    read, used = dataset.n_read, dataset.n_people
-    cards = audits.gaps.base_rate_kpis(rates, used, read, guessed=guessed)
+    cards = audits.gaps.base_rate_kpis(
+        rates, dataset.n_people, dataset.n_read, guessed=guessed
+    )
     reversal = "" if guessed else data.edited_reversal(dataset, subgroups)
     page.show(
         audits.gaps.base_rates_answer(

@@ -8,7 +8,8 @@ from fairdash.ui import local, pages, sweep, train
 view = ui.page(pages.LOCAL_FAIRNESS)
 models = ui.known_models(view.data, view.run)
 dataset = ui.store().dataset(view.data) if view.data else None
-models += audits.trials.own_models(ui.store(), view.data) if view.data else []
+if view.data:
+    models += audits.trials.own_models(ui.store(), view.data)
 if not models:
     ui.stop_empty(
         "No trained model yet",
@@ -39,34 +40,36 @@ def local_fairness():
     with page.figure:
         ui.advise_rule(compared[-1], view.data)
     compared = ui.decided(compared)
-    shown = page.before_after(compared)
+    in_figure = page.before_after(compared)
     truth = local.planted(view.data, subgroups, measure)
 
-    def answer_of(some):
+    def answer_of(some_models):
         result = audits.gaps.local_by_measure(
-            ui.store(), some, view.data, subgroups, measure
+            ui.store(), some_models, view.data, subgroups, measure
         )
         return result.answer(dataset, subgroups, truth=truth)
 
     try:
         answer = answer_of(compared)
-        ids = {model.id for model in shown}
-        part = [model for model in compared if model.id in ids]
-        drawn = answer if len(part) == len(compared) else answer_of(part)
+        drawn = answer
+        if len(in_figure) < len(compared):
+            drawn = answer_of(in_figure)
     except ValueError as error:
         with page.figure:
             ui.problem("These subgroups cannot be looked at", error)
         return
     page.show(answer, shown=drawn)
-    predicting = audits.gaps.predicts_classes(ui.store(), compared[-1], view.data)
-    classes = ui.Evidence(
-        "classes",
-        "Every class",
-        lambda: local.classes_section(compared[-1], view.data),
-    )
+    openers = sweep.settings_evidence(view.run, ("local", "map"))
+    if audits.gaps.predicts_classes(ui.store(), compared[-1], view.data):
+        openers.append(
+            ui.Evidence(
+                "classes",
+                "Every class",
+                lambda: local.classes_section(compared[-1], view.data),
+            )
+        )
     page.evidence(
-        *sweep.settings_evidence(view.run, ("local", "map")),
-        *[classes] * predicting,
+        *openers,
         ui.Evidence(
             "measures",
             "Every measure",

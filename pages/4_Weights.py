@@ -9,12 +9,13 @@ from fairdash.ui import pages, sweep, train, weights
 
 view = ui.page(pages.WEIGHTS)
 models = ui.known_models(view.data, view.run)
-own = ui.scores.cannot_be_asked(view.data, "which training rows weighed most")
+without_model = ui.scores.cannot_be_asked(view.data, "which training rows weighed most")
 weighted = audits.weighting.weighted_models(models)
 if not weighted:
     ui.stop_empty(
         "No model with weights yet",
-        "ROAD and BROAD give every training row a weight; other methods do not. " + own,
+        "ROAD and BROAD give every training row a weight; other methods do not. "
+        + without_model,
         {"Train ROAD": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
@@ -60,7 +61,7 @@ def show_weights():
 
 
 show_weights()
-if own:
-    st.caption(ui.plain(own))
+if without_model:
+    st.caption(ui.plain(without_model))
 train.export_run(view)
 ui.freeze_imports()

@@ -27,8 +27,8 @@ test rows, which took no part.
 view = ui.page(pages.POST_PROCESS)
 dataset = ui.store().dataset(view.data) if view.data else None
 models = ui.known_models(view.data, view.run)
-own = audits.trials.own_models(ui.store(), view.data) if view.data else []
-sources = ui.scores.post_sources(models, own, view.run)
+own_models = audits.trials.own_models(ui.store(), view.data) if view.data else []
+sources = ui.scores.post_sources(models, own_models, view.run)
 if not sources:
     ui.empty(
         "No scores yet",
@@ -60,12 +60,12 @@ def post_process():
     answer = postprocess.post_answer(corrected, choice, dataset, scale)
     page.show(answer)
     with page.figure:
-        model = next(m for m in [*models, *own] if m.id == choice.source.setting)
-        ui.advise_rule(model, view.data)
+        by_id = {model.id: model for model in [*models, *own_models]}
+        ui.advise_rule(by_id[choice.source.setting], view.data)
         if choice.method == postprocess.RAMP:
             postprocess.live_ramp(corrected, choice, view.data)
 
-    def others():
+    def other_methods():
         postprocess.trade_off(corrected, choice, view.data)
 
     def inside():
@@ -75,7 +75,7 @@ def post_process():
         st.markdown(HOW.format(others=postprocess.other_methods()))
 
     page.evidence(
-        ui.Evidence("trade", "Other methods", others),
+        ui.Evidence("trade", "Other methods", other_methods),
         ui.Evidence("measure", "By group", lambda: postprocess.by_group(corrected)),
         ui.Evidence("inside", "Inside subgroups", inside),
         ui.Evidence("apply", "Download", lambda: postprocess.post_downloads(corrected)),

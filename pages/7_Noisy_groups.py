@@ -8,7 +8,8 @@ from fairdash.ui import noisy_groups, pages, train
 
 view = ui.page(pages.NOISY_GROUPS)
 models = ui.known_models(view.data, view.run)
-models += audits.trials.own_models(ui.store(), view.data) if view.data else []
+if view.data:
+    models += audits.trials.own_models(ui.store(), view.data)
 if not models:
     ui.stop_empty(
         "No model to certify yet",
@@ -51,12 +52,15 @@ def show_noisy_groups():
     rows = "rows" if model.is_own and not view.run else "test rows"
     page.show(certificates.promise_answer(curve, question, share, rows))
 
-    def what_is_known():
+    if noise.matrix is None:
+        page.evidence()
+        return
+
+    def show_shares():
         ui.draw_table(noise.table)
         st.caption("P(G | Ĝ): the share of each true group behind a recorded one.")
 
-    known = ui.Evidence("bounds", "What is known", what_is_known)
-    page.evidence(*[known] * (noise.matrix is not None))
+    page.evidence(ui.Evidence("bounds", "What is known", show_shares))
 
 
 show_noisy_groups()

@@ -7,9 +7,8 @@ from fairdash.ui import individual, pages, train
 
 view = ui.page(pages.INDIVIDUAL_FAIRNESS)
 models = ui.known_models(view.data, view.run)
-models += (
-    audits.trials.callable_models(ui.store(), view.data, models) if view.data else []
-)
+if view.data:
+    models += audits.trials.callable_models(ui.store(), view.data, models)
 cannot = ui.scores.cannot_be_asked(view.data, "about people who are changed")
 if not models:
     ui.stop_empty(

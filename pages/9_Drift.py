@@ -9,7 +9,9 @@ view = ui.page(pages.DRIFT)
 trained = ui.known_models(view.data, view.run)
 columns = audits.drifts.column_models(ui.store(), view.data) if view.data else []
 models = [*trained, *columns]
-own = "" if columns else ui.scores.cannot_be_asked(view.data, "about other tables")
+without_model = (
+    "" if columns else ui.scores.cannot_be_asked(view.data, "about other tables")
+)
 if view.data is None:
     ui.stop_empty(
         "No table yet",
@@ -21,7 +23,7 @@ if not models:
     ui.stop_empty(
         "No trained model yet",
         "Other tables are scored by a model that was trained here; a plain one trains "
-        "in seconds. " + own,
+        "in seconds. " + without_model,
         {"Train a model": lambda: ui.open_page(pages.TRAIN, data=view.data)},
     )
 
@@ -57,7 +59,7 @@ def show_drift():
 
 
 show_drift()
-if own:
-    st.caption(ui.plain(own))
+if without_model:
+    st.caption(ui.plain(without_model))
 train.export_run(view)
 ui.freeze_imports()

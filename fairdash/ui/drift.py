@@ -1,7 +1,8 @@
 """The Drift page: stored models on a table they were not trained on."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ _ROLE = "drift"
 
 
 class Question(NamedTuple):
-    """What the reader asks."""
+    """The question of the reader: a model, a measure and another table."""
 
     model: Setting
     measure: str  # as `fairdash.audits.drift` asks for it
@@ -32,16 +33,17 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        own: list[str] = []
+        column_measures: list[str] = []
         if model.is_own:
-            own = drifts.column_measures(store(), model, dataset_id)
-        measure = pick_measure(only=own)
+            column_measures = drifts.column_measures(store(), model, dataset_id)
+        measure = pick_measure(only=column_measures)
         with more("Other table", icon=":material/table_view:"):
             table = kept_upload("Rows of another time or place", _ROLE)
             words = dataset.roles.test_rows_words()
             seed = pick_seed_of(model, help=words).split
         subgroups = subgroup_form(dataset, start)
-        if not own:
+        # A column of predictions has decided already: there is no rule to choose.
+        if not column_measures:
             pick_rule()
             (model,) = decided([model])
     return Question(model, measure, subgroups, seed, table)
@@ -50,11 +52,10 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
 def ask_for_table(dataset_id: str) -> None:
     """Say what is missing and how to get it."""
     name = store().dataset_record(dataset_id).table_name
-    of_data = (s for s in SAMPLES.values() if s.path.name == name and s.later)
-    sample = next(of_data, None)
     remedies = {}
-    if sample is not None:
-        remedies = {"Open the drifted sample": lambda: _open_sample(sample)}
+    for sample in SAMPLES.values():
+        if sample.path.name == name and sample.later:
+            remedies["Open the drifted sample"] = partial(_open_sample, sample)
     empty(
         "No other table yet",
         "Upload rows of another time or place under “Other table”, with the same "
@@ -77,8 +78,13 @@ def compare(
 
     Raises ValueErrors as `fairdash.audits.drift`.
     """
-    spoken, name = store().dataset_record(data).name, _spoken(question)
-    return _compared(question, decided(pinned(models, run)), data, name, spoken)
+    return _compared(
+        question,
+        decided(pinned(models, run)),
+        data,
+        _table_name(question),
+        store().dataset_record(data).name,
+    )
 
 
 def compare_column(question: Question, data: str) -> Answer:
@@ -87,12 +93,18 @@ def compare_column(question: Question, data: str) -> Answer:
     Raises ValueErrors as `fairdash.audits.drifts.column_drift`.
     """
     assert question.table is not None, "the page asks for a table first"
-    other = _spoken(question), store().table(question.table)
-    asked: Any = {"measure": question.measure, "subgroups": question.subgroups}
-    return drifts.column_drift(store(), question.model, data, other=other, **asked)
+    return drifts.column_drift(
+        store(),
+        question.model,
+        data,
+        other=(_table_name(question), store().table(question.table)),
+        measure=question.measure,
+        subgroups=question.subgroups,
+    )
 
 
-def _spoken(question: Question) -> str:
+def _table_name(question: Question) -> str:
+    """Return the name of the other table's file as words, without its suffix."""
     names = [table.name for table in store().tables() if table.sha256 == question.table]
     return names[0].split(".")[0].replace("_", " ")
 
@@ -101,8 +113,13 @@ def _spoken(question: Question) -> str:
     max_entries=8, show_spinner="Scoring the other table…", hash_funcs=BY_KEY
 )
 def _compared(
-    question: Question, models: Sequence[Setting], data: str, name: str, spoken: str
+    question: Question,
+    models: Sequence[Setting],
+    data: str,
+    table_name: str,
+    data_name: str,
 ) -> drifts.DriftResult:
+    # Names are in the key of the cache too: a renamed data set is written anew.
     assert question.table is not None, "the page asks for a table first"
     return drift(
         store(),
@@ -112,7 +129,7 @@ def _compared(
         subgroups=question.subgroups,
         measure=question.measure,
         seed=question.seed,
-        other=(name, store().table(question.table)),
+        other=(table_name, store().table(question.table)),
     )
 
 

@@ -30,7 +30,9 @@ from fairdash.ui.widgets.pick_models import pick_seed_of
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
 from fairdash.ui.widgets.state import BY_KEY, store
 
-_PEOPLE, _INVENTED = 2_000, 300  # test rows that pairs are looked for
+# Test rows that pairs are looked for; inventing a pair takes longer than finding one.
+_PEOPLE = 2_000
+_INVENTED = 300
 _KINDS: dict[look_alikes.PairKind, str] = {
     "similar": "Similar people",
     "changed": "Only this changed",
@@ -46,7 +48,7 @@ _KEYED = BY_KEY | {
 
 @dataclass(frozen=True)
 class IndividualFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the Individual fairness page in the address."""
 
     # Columns that should not count, as JSON: {"columns": [...]}.
     metric: str | None = field(default=None, metadata=OF_RUN)
@@ -62,7 +64,7 @@ class IndividualFields(Fields):
 
 @dataclass(frozen=True)
 class Question:
-    """What the reader asks.
+    """The question of the reader: a model, columns and a kind of pairs.
 
     ``columns`` should not count; ``flipped`` are those of them that the model reads, by
     default the sensitive one.

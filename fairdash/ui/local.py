@@ -101,8 +101,11 @@ def _use(
                 on_click=choose,
                 kwargs={"subgroups": chosen},
             )
-            for label, (page, there) in links.items() if remedies else ():
-                st.page_link(page.path, label=label, query_params=there)
+            # No method here mends a gap of numbers.
+            if not remedies:
+                continue
+            for label, (page, fields) in links.items():
+                st.page_link(page.path, label=label, query_params=fields)
 
 
 def classes_section(model: Setting, data: str) -> None:
@@ -161,9 +164,9 @@ def by_measure(
         problem(f"{model.label} cannot be audited", error)
         return
     heading(f"Every measure of {model.label} by group")
-    groups, feature = dataset.group_names, roles.sensitive_feature
-    shown = audits.gaps.readable_measures(table, groups, feature)
-    show_table(shown)
+    groups = dataset.group_names
+    feature = roles.sensitive_feature
+    show_table(audits.gaps.readable_measures(table, groups, feature))
     if measure == "calibration" or model.is_own:
         figure(
             plots.plot_calibration(

@@ -25,13 +25,16 @@ _CONSTRAINTS = {
     "equalized_odds": "Equalized odds",
     "demographic_parity": "Demographic parity",
 }
-_SLACK, _LEVEL = 0.05, 0.1
-_STEP, _START = 0.001, 0.05  # of the slider
+_SLACK = 0.05
+_LEVEL = 0.1
+# Of the slider.
+_STEP = 0.001
+_START = 0.05
 
 
 @dataclass(frozen=True)
 class NoiseFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the Noisy groups page in the address."""
 
     # Where noise comes from: "assumed" or "sample".
     noise_source: str | None = None

@@ -1,4 +1,4 @@
-"""What pages use of Streamlit that it does not promise, here of version 1.67.
+"""Parts of Streamlit that pages use and it does not promise, here of version 1.67.
 
 Each function says why no public one does. ``tests/ui/test_private.py`` calls each, and
 fails where another version works otherwise.
@@ -50,7 +50,8 @@ def drop_polls() -> None:
     A poll on its way is run after the new page, for the old one, and leaves the window
     empty; nothing public ends a fragment that was drawn with ``run_every``.
     """
-    if context := get_script_run_ctx():
+    context = get_script_run_ctx()
+    if context is not None:
         context.fragment_storage.clear()
 
 

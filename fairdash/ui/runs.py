@@ -118,9 +118,11 @@ def _pin(chosen: Sequence[RunRecord]) -> None:
         disabled=len(data) > 1,
         help="Puts the models of these runs into the tray of every page.",
     ):
-        every = known_models(chosen[0].dataset_id, chosen[0].id)
-        models = [question.models_of(store(), every, run.id) for run in chosen]
-        ids = [model.id for of_run in models for model in of_run]
+        models = known_models(chosen[0].dataset_id, chosen[0].id)
+        ids = []
+        for run in chosen:
+            of_run = question.models_of(store(), models, run.id)
+            ids += [model.id for model in of_run]
         if not ids:
             st.caption("None of these runs has a finished model.")
             return

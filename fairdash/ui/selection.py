@@ -1,4 +1,4 @@
-"""What the reader has chosen: the address of the page, and nowhere else.
+"""The choices of the reader, which the address of the page holds and nothing else.
 
 A reload, the Back button, a second window and a link that was sent all show the same
 page. `SharedFields` are those of every page; what one page lets a reader choose, it
@@ -27,16 +27,18 @@ from fairdash.datasets import Subgroups
 from fairdash.sweep import MethodGrid
 from fairdash.ui import private
 
+# Entries of the session state.
 _LATEST = "latest selection"  # of this session, as an address
 _BEHIND = "addresses replaced"  # which the browser sends until it hears of the latest
-_N_BEHIND = 50
 _MENU = "menu drawn"  # by which page, and the address of its links
+# A browser that lags further behind than this many choices is not waited for.
+_N_BEHIND = 50
 Address = dict[str, list[str]]
 Texts = Mapping[str, Iterable[str]]
 
 
-# metadata of a field that goes when another run, or another data set, is picked: it is
-# chosen among the models of a run, or among the columns of a table
+# Metadata of a field that goes when another run, or another data set, is picked: it is
+# chosen among the models of a run, or among the columns of a table.
 OF_RUN: Mapping[str, str] = MappingProxyType({"of": "run"})
 OF_DATA: Mapping[str, str] = MappingProxyType({"of": "data"})
 
@@ -53,10 +55,12 @@ class Fields:
     def read(cls, address: Texts) -> Self:
         """Return these fields as an address states them, by name a list of texts."""
         chosen = {}
-        for each in fields(cls):
-            texts = tuple(text for text in address.get(each.name, ()) if text)
-            value = _value(each, texts)
-            chosen[each.name] = () if value is None and _several(each) else value
+        for declared in fields(cls):
+            texts = tuple(text for text in address.get(declared.name, ()) if text)
+            value = _value(declared, texts)
+            if value is None and _holds_several(declared):
+                value = ()
+            chosen[declared.name] = value
         return cls(**chosen)
 
     @classmethod
@@ -67,7 +71,7 @@ class Fields:
 
 @dataclass(frozen=True)
 class SharedFields(Fields):
-    """What every page knows, in whatever order pages are opened."""
+    """Choices that every page knows, in whatever order pages are opened."""
 
     # Ids of a run and of the data set.
     run: str | None = None
@@ -108,21 +112,24 @@ def stated(**chosen: Any) -> Address:
 def with_run(now: Texts, run: str | None, data: str | None) -> Address:
     """Return an address of another run or data set, without what was of the others."""
     before = SharedFields.read(now)
-    gone = {"run"} if run != before.run else set()
-    gone |= {"data"} if data != before.data else set()
-    declared = _declared()
-    remaining: Texts = {
-        name: texts
-        for name, texts in now.items()
-        if name not in declared or declared[name].metadata.get("of") not in gone
-    }
+    replaced = set()
+    if run != before.run:
+        replaced.add("run")
+    if data != before.data:
+        replaced.add("data")
+    remaining = dict(now)
+    for name, declared in _declared().items():
+        if declared.metadata.get("of") in replaced:
+            remaining.pop(name, None)
     return _changed(remaining, {"run": run, "data": data})
 
 
 def write(chosen: Texts) -> None:
     """Make ``chosen`` the address of the page, whole."""
     before = _here()
-    if (latest := _replace_by(chosen)) != before:
+    latest = _replace_by(chosen)
+    # Streamlit sends an assignment to the browser even where nothing changes.
+    if latest != before:
         st.query_params.from_dict(latest)
 
 
@@ -145,17 +152,20 @@ def arrive(page: str) -> None:
     not in them; it is in no address but that of the page left.
     """
     drawn_by, menu = st.session_state.get(_MENU, (page, {}))
-    if drawn_by != page:
-        st.session_state[_BEHIND] = []
-        if menu == _here():
-            write(_elsewhere(st.session_state[_LATEST]))
+    if drawn_by == page:
+        return
+    st.session_state[_BEHIND] = []
+    if menu == _here():
+        write(_for_other_pages(st.session_state[_LATEST]))
 
 
 def menu_address(page: str) -> Address:
     """Return the address of the links that ``page`` draws: what every page knows."""
-    st.session_state[_LATEST] = here = _here()
-    st.session_state[_MENU] = page, _elsewhere(here)
-    return _elsewhere(here)
+    current = _here()
+    links = _for_other_pages(current)
+    st.session_state[_LATEST] = current
+    st.session_state[_MENU] = page, links
+    return links
 
 
 def bound(
@@ -176,24 +186,27 @@ def bound(
     ``meant`` go from the field's value to the widget's and back, ``key`` tells it from
     other widgets of the field, and ``also`` are fields that change with it.
     """
-    widget = f"selection {name} {key}".rstrip()
-    options: dict[str, Any] = {}
+    widget_key = f"selection {name} {key}".rstrip()
+    tied: dict[str, Any] = {"key": widget_key}
+    allowed = named if among is None else among
     if named is not None:
-        options = {"options": list(named), "format_func": named.__getitem__}
-    among = named if among is None else among
-    chosen = _value(_declared()[name], tuple(_here().get(name, ())))
+        tied["options"] = list(named)
+        tied["format_func"] = named.__getitem__
+    texts = tuple(_here().get(name, ()))
+    chosen = _value(_declared()[name], texts)
     value = default if chosen is None else shown(chosen)
-    if among is not None:
-        allowed = list(among)
-        several = isinstance(value, list)
-        fits = all(v in allowed for v in value) if several else value in allowed
-        value = value if fits else default
-    st.session_state[widget] = value
+    if allowed is not None and not _is_among(value, list(allowed)):
+        value = default
+    # Written at every run of the page, before the widget is drawn: the address decides
+    # what a widget shows, not what Streamlit remembers of it.
+    st.session_state[widget_key] = value
 
     def moved() -> None:
-        choose(**{**also, name: meant(st.session_state[widget])})
+        value = meant(st.session_state[widget_key])
+        choose(**{**also, name: value})
 
-    return {"key": widget, "on_change": moved, **options}
+    tied["on_change"] = moved
+    return tied
 
 
 def bound_entry(
@@ -219,9 +232,13 @@ def bound_entry(
             return default
 
     def meant(value: Any) -> tuple[str, ...]:
-        text = f"{value:.10g}" if isinstance(value, float) else written(value)
-        now = _here().get(name, ())
-        return with_entry(now, entry_name, "" if value is None else text)
+        if value is None:
+            text = ""
+        elif isinstance(value, float):
+            text = _number_text(value)
+        else:
+            text = written(value)
+        return with_entry(_here().get(name, ()), entry_name, text)
 
     how["key"] = f"{how.get('key', '')} {entry_name}"
     return bound(name, default, shown=shown, meant=meant, **how)
@@ -229,49 +246,73 @@ def bound_entry(
 
 def entry(texts: Iterable[str], name: str) -> str | None:
     """Return the value of one entry "name=value"; None if there is none."""
-    return dict(text.partition("=")[::2] for text in texts).get(_escaped(name))
+    values = {}
+    for text in texts:
+        escaped_name, _, value = text.partition("=")
+        values[escaped_name] = value
+    return values.get(_escaped(name))
 
 
 def with_entry(texts: Iterable[str], name: str, value: str | None) -> tuple[str, ...]:
     """Return entries with one of them set; None takes it out."""
-    others = [text for text in texts if text.partition("=")[0] != _escaped(name)]
-    return (*others, *([] if value is None else [f"{_escaped(name)}={value}"]))
+    escaped_name = _escaped(name)
+    entries = [text for text in texts if text.partition("=")[0] != escaped_name]
+    if value is not None:
+        entries.append(f"{escaped_name}={value}")
+    return tuple(entries)
 
 
 def _escaped(name: str) -> str:
+    """Return a name without "=", which ends the name of an entry."""
     return name.replace("%", "%25").replace("=", "%3D")
 
 
+def _is_among(value: Any, allowed: list[Any]) -> bool:
+    """Return whether a value, or every value of a list, is one of the allowed ones."""
+    if isinstance(value, list):
+        return all(member in allowed for member in value)
+    return value in allowed
+
+
 def _here() -> Address:
-    # A click made before the browser heard of the latest choice states an older
-    # address: it would undo that choice.
-    now = {name: st.query_params.get_all(name) for name in st.query_params}
+    """Return the address of the page as this session means it."""
+    current = {name: st.query_params.get_all(name) for name in st.query_params}
     if private.went_back():
-        st.session_state[_LATEST] = now
-    elif now in st.session_state.get(_BEHIND, ()):
-        now = st.session_state[_LATEST]
-        st.query_params.from_dict(now)
-    return now
+        st.session_state[_LATEST] = current
+    elif current in st.session_state.get(_BEHIND, ()):
+        # A click made before the browser heard of the latest choice states an older
+        # address: it would undo that choice.
+        current = st.session_state[_LATEST]
+        st.query_params.from_dict(current)
+    return current
 
 
 def _replace_by(chosen: Texts) -> Address:
+    """Make an address the latest of this session, and the current one an older one."""
     latest = {name: list(texts) for name, texts in chosen.items()}
-    behind = [*st.session_state.get(_BEHIND, ()), _here()]
-    st.session_state[_BEHIND] = [old for old in behind if old != latest][-_N_BEHIND:]
+    replaced = [*st.session_state.get(_BEHIND, ()), _here()]
+    older = [address for address in replaced if address != latest]
+    st.session_state[_BEHIND] = older[-_N_BEHIND:]
     st.session_state[_LATEST] = latest
     return latest
 
 
-def _elsewhere(here: Address) -> Address:
-    return {name: texts for name, texts in here.items() if name != "opened"}
+def _for_other_pages(current: Address) -> Address:
+    # Names of what is unfolded are names of this page.
+    return {name: texts for name, texts in current.items() if name != "opened"}
 
 
 def _declared() -> dict[str, "Field[Any]"]:
-    return {each.name: each for cls in Fields.__subclasses__() for each in fields(cls)}
+    """Return every declared field by its name in the address."""
+    declared = {}
+    for place in Fields.__subclasses__():
+        for place_field in fields(place):
+            declared[place_field.name] = place_field
+    return declared
 
 
-def _changed(now: Texts, changes: Mapping[str, Any]) -> Address:
-    texts = {name: list(values) for name, values in now.items()}
+def _changed(current: Texts, changes: Mapping[str, Any]) -> Address:
+    texts = {name: list(values) for name, values in current.items()}
     for name, value in changes.items():
         if value is None or value == ():
             texts.pop(name, None)
@@ -280,14 +321,19 @@ def _changed(now: Texts, changes: Mapping[str, Any]) -> Address:
     return texts
 
 
-def _several(each: "Field[Any]") -> bool:
-    return each.type == tuple[str, ...]
+def _holds_several(declared: "Field[Any]") -> bool:
+    return declared.type == tuple[str, ...]
 
 
-def _value(each: "Field[Any]", texts: tuple[str, ...]) -> Any:
+def _value(declared: "Field[Any]", texts: tuple[str, ...]) -> Any:
+    """Return the value that texts of an address state; None if they state none."""
     if not texts:
         return None
-    return texts if _several(each) else _READ.get(str(each.type), str)(texts[-1])
+    if _holds_several(declared):
+        return texts
+    read = _READ.get(str(declared.type), str)
+    # A name that an address states twice counts as its last text.
+    return read(texts[-1])
 
 
 def _number(kind: type[int] | type[float]) -> Callable[[str], Any]:
@@ -296,7 +342,10 @@ def _number(kind: type[int] | type[float]) -> Callable[[str], Any]:
             value = kind(text)
         except ValueError:
             return None
-        return value if abs(value) < float("inf") else None
+        # Anybody can write "nan" or "inf" into an address; no widget takes them.
+        if not abs(value) < float("inf"):
+            return None
+        return value
 
     return read
 
@@ -319,8 +368,13 @@ def _texts(value: Any) -> list[str]:
     if isinstance(value, bool):
         return [str(int(value))]
     if isinstance(value, float):
-        return [f"{value:.10g}"]
+        return [_number_text(value)]
     return [str(value)]
+
+
+def _number_text(value: float) -> str:
+    # Ten digits hold every step of a slider, and not the noise of its sums.
+    return f"{value:.10g}"
 
 
 _READ: dict[str, Callable[[str], Any]] = {

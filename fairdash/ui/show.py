@@ -50,16 +50,18 @@ def _scene(run_id: str) -> None:
     with st.spinner("Deciding by another rule…", show_time=True):
         sweep = sweeps.finished_sweep(store(), run_id, chosen_rule())
     assert sweep is not None, "the same models have finished by every rule"
-    every = scenes.scenes_of(sweep)
-    at = min(max(chosen, 1), len(every))
-    scene = every[at - 1]
-    _head(scene.question, at, len(every))
+    all_scenes = scenes.scenes_of(sweep)
+    n = len(all_scenes)
+    # Any number can stand in a link; the run may have fewer scenes.
+    at = min(max(chosen, 1), n)
+    scene = all_scenes[at - 1]
+    _head(scene.question, at, n)
     draw = _DRAWN.get(scene.name, partial(_linked, name=scene.name))
     with st.container(key="scene"):
-        said = draw(sweep)
-    st.header(plain(said), anchor=False)
+        sentence = draw(sweep)
+    st.header(plain(sentence), anchor=False)
     st.caption(_KEYS)
-    _listen(at, len(every))
+    _listen(at, n)
 
 
 def _head(question: str, at: int, n: int) -> None:
@@ -81,6 +83,7 @@ def _head(question: str, at: int, n: int) -> None:
 
 
 def _leave() -> None:
+    """Take the field out of the URL: the Sweep page opens at the same model."""
     choose(show=None)
 
 
@@ -91,8 +94,10 @@ def _listen(at: int, n: int) -> None:
         scene = int(st.session_state["show keys"]["scene"][0])
         choose(show=scene if 1 <= scene <= n else None)
 
-    said = st.session_state.get("show keys", {}).get("scene")
-    heard = said[1] if said else 0  # when the last key was pressed that is drawn here
+    # The browser sends a scene and the time of its key. It hears the time back, to tell
+    # a page that was drawn before that key from one that shows its scene.
+    sent = st.session_state.get("show keys", {}).get("scene")
+    heard = sent[1] if sent else 0
     data = {"at": at, "n": n, "heard": heard}
     _keys()(data=data, key="show keys", on_scene_change=pressed)
 
@@ -104,7 +109,8 @@ def _keys() -> Any:
 
 
 def _linked(sweep: StoredSweep, name: str) -> str:
-    place, (limit, limited) = current(sweep), limit_here(sweep)
+    place = current(sweep)
+    limit, limited = limit_here(sweep)
     draw_linked(
         sweep,
         place,
@@ -130,12 +136,12 @@ def _ramp(sweep: StoredSweep) -> str:
 
 
 def _noise(sweep: StoredSweep) -> str:
-    place, data = current(sweep), sweep.run.dataset_id
-    dataset = store().dataset(data)
-    start = certificates.trained_for(store(), sweep.models[place], sweep.run.id)
-    question, noise = noisy_groups.usual_promise(dataset, start)
+    model = sweep.models[current(sweep)]
+    data = sweep.run.dataset_id
+    start = certificates.trained_for(store(), model, sweep.run.id)
+    question, noise = noisy_groups.usual_promise(store().dataset(data), start)
     try:
-        curve = noisy_groups.curve_of(sweep.models[place], data, noise, question)
+        curve = noisy_groups.curve_of(model, data, noise, question)
     except ValueError as error:
         return f"Nothing can be said of these groups. {error}"
     share = noisy_groups.usual_share(curve)

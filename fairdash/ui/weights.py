@@ -34,25 +34,30 @@ def pick_weighted(
     chosen: Setting, models: Sequence[Setting], dataset_id: str
 ) -> weighting.Weighted:
     """Draw the choice of one of the seeds of a model that has several."""
-    kept = weight_spreads.with_rows(store(), chosen.trials)
-    seeds = replace(chosen, trials=tuple(kept or chosen.trials))
+    with_weights = weight_spreads.with_rows(store(), chosen.trials)
+    # Without weights of single rows any seed does: the page says what is missing.
+    seeds = replace(chosen, trials=tuple(with_weights or chosen.trials))
     trial = seeds.trials[0]
     if len(seeds.trials) > 1:
         with more("Seed"), st.container(width=340):
             trial = pick_seed_of(seeds)
     reference = trials.reference_of(chosen, models)
-    others = {t.split: t for t in reference.trials} if reference else {}
-    other = others.get(trial.split, trial)
-    return weighting.Weighted(store(), chosen, trial, other, dataset_id, chosen_rule())
+    same_split = trial
+    if reference is not None:
+        by_split = {trial.split: trial for trial in reference.trials}
+        same_split = by_split.get(trial.split, trial)
+    return weighting.Weighted(
+        store(), chosen, trial, same_split, dataset_id, chosen_rule()
+    )
 
 
 def note_without_weights(
-    shown: Setting, models: Sequence[Setting], run_id: str | None
+    weighted: Setting, models: Sequence[Setting], run_id: str | None
 ) -> None:
     """Say so where the model in question on other pages has no weights."""
-    asked = model_in_question(models, run_id).setting
-    if not weighting.weighted_models([asked]):
-        st.caption(plain(weighting.without_weights(asked, shown)))
+    model = model_in_question(models, run_id).setting
+    if not weighting.weighted_models([model]):
+        st.caption(plain(weighting.without_weights(model, weighted)))
 
 
 def show_gaps(chosen: weighting.Weighted, gaps: Drawing) -> None:

@@ -1,4 +1,8 @@
-"""What is computed of a table once, by its digest."""
+"""Tables and guesses that are computed once and kept in memory, by digest of the file.
+
+Streamlit leaves arguments that begin with an underscore out of the key of a cache.
+Roles are such arguments: only those parts of them count that change the result.
+"""
 
 import pandas as pd
 import streamlit as st
@@ -14,7 +18,7 @@ from fairdash.datasets import (
 from fairdash.ui.widgets.state import store
 
 _TABLES = 4  # of each kind kept in memory
-_STEPS = {"preparation", "types"}
+_STEPS = {"preparation", "types"}  # of the roles: what changes the table
 
 
 def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
@@ -24,10 +28,12 @@ def prepared_table(digest: str, roles: Roles) -> pd.DataFrame:
     """
     if not roles.preparation and not roles.types:
         return store().table(digest)
+    # Shallow, so that a caller who adds a column does not change the table of others.
     return _prepared(digest, _steps(roles), roles).copy(deep=False)
 
 
 def _steps(roles: Roles) -> str:
+    """Return the part of a cache's key that stands for the changes of a table."""
     return roles.model_dump_json(include=_STEPS)
 
 

@@ -19,14 +19,15 @@ def pick_groups(
     column: "pd.Series[Any]", roles: Roles, key: str
 ) -> tuple[dict[str, tuple[str, ...]] | None, tuple[float, ...]]:
     """Draw the groups of a column and return them: values by name, or cut points."""
-    same = str(column.name) == roles.sensitive_feature
-    present, cuts = (
-        (roles.groups, roles.sensitive_cuts) if same else guessing.guess_groups(column)
-    )
+    if str(column.name) == roles.sensitive_feature:
+        present = roles.groups
+        cuts = roles.sensitive_cuts
+    else:
+        present, cuts = guessing.guess_groups(column)
     few = column_kinds.count_values(column, FEW_VALUES) <= FEW_VALUES
-    sized = pd.api.types.is_numeric_dtype(column) or column_kinds.has_order(column)
-    if sized and (cuts or not few):
-        return None, pick_numbers(
+    ordered = pd.api.types.is_numeric_dtype(column) or column_kinds.has_order(column)
+    if ordered and (cuts or not few):
+        cuts = pick_numbers(
             f"Cut {column.name} at",
             cuts,
             f"{key} cuts",
@@ -34,9 +35,9 @@ def pick_groups(
             help="Each number begins a range: under 25, 25–44, 45 or more. Without any "
             "every value is a group.",
         )
-    return _pick_values(
-        column_kinds.listed_labels(column)[:_MOST_GROUPS], present, key
-    ), ()
+        return None, cuts
+    labels = column_kinds.listed_labels(column)[:_MOST_GROUPS]
+    return _pick_values(labels, present, key), ()
 
 
 def pick_crossing(
@@ -65,38 +66,44 @@ def pick_numbers(
 
     Raises ValueError if something in the text is no number.
     """
-    text = st.text_input(
-        plain(label), ", ".join(map(value_label, current)), key=key, **how
-    )
+    filled_in = ", ".join(map(value_label, current))
+    text = st.text_input(plain(label), filled_in, key=key, **how)
     parts = [part for part in text.replace(";", ",").split(",") if part.strip()]
     try:
-        return tuple(sorted({float(part) for part in parts}))
+        numbers = {float(part) for part in parts}
     except ValueError as error:
         message = f"{label!r} takes numbers with commas between them, got {text!r}."
         raise ValueError(message) from error
+    return tuple(sorted(numbers))
 
 
 def _pick_values(
     labels: list[str], present: Mapping[str, tuple[str, ...]] | None, key: str
 ) -> dict[str, tuple[str, ...]] | None:
+    """Draw the choice of values that are groups; return the groups, None for all."""
+    current = dict(present) if present else None
+    # Two values are two groups: there is nothing to choose.
     if len(labels) <= 2:
-        return dict(present) if present else None
-    shown = guessing.chosen_of(present)
-    named = [value for value in shown or () if value in labels]
+        return current
+    # None where groups have names or values that clicks cannot make.
+    values = guessing.chosen_of(present)
+    filled_in = [value for value in values or () if value in labels]
     chosen = st.multiselect(
         "Compared with the rest",
         labels,
-        named,
+        filled_in,
         format_func=visible,
         help="Each chosen value is a group, all others are one. With nothing chosen "
         "every value is a group of its own.",
         key=f"{key} groups",
     )
-    if set(chosen) == set(named):
-        if shown is None:
+    if set(chosen) == set(filled_in):
+        if values is None:
             st.caption(plain(f"The groups are {listing(present or ())}."))
-        return dict(present) if present else None
-    return guessing.groups_of(sorted(chosen, key=[*named, *labels].index), labels)
+        return current
+    # The order of groups is that of their colours: new ones come after those present.
+    order = [*filled_in, *labels]
+    return guessing.groups_of(sorted(chosen, key=order.index), labels)
 
 
 def pick_bins(
@@ -106,8 +113,9 @@ def pick_bins(
 
     One number is the width of the bins, several are cut points.
     """
-    widths, cuts = dict[str, float](), dict[str, tuple[float, ...]]()
-    quantiles = dict[str, int]()
+    widths: dict[str, float] = {}
+    cuts: dict[str, tuple[float, ...]] = {}
+    quantiles: dict[str, int] = {}
     for column in columns:
         if not pd.api.types.is_numeric_dtype(frame[column]):
             continue
@@ -120,6 +128,7 @@ def pick_bins(
             placeholder="automatic",
             help="One number is a width: 10. Several are cut points: 25, 45.",
         )
+        # Quantiles and a single cut point come from a file: they stay until changed.
         if column in present.quantiles and not numbers:
             quantiles[column] = present.quantiles[column]
         elif (numbers == current and column in present.cuts) or len(numbers) > 1:

@@ -26,8 +26,8 @@ def join_form(table: OpenTable) -> None:
 
 
 def _pick_keys(table: OpenTable, digest: str) -> None:
-    other = store().table(digest)
-    shared = [name for name in map(str, table.frame) if name in other]
+    second = store().table(digest)
+    shared = [name for name in map(str, table.frame) if name in second]
     key = f"join {table.key} {digest}"
     by = st.multiselect(
         "Joined by",
@@ -43,7 +43,7 @@ def _pick_keys(table: OpenTable, digest: str) -> None:
     if not by or not st.button("Join", type="primary", key=key):
         return
     name = file_of(digest)
-    joined = join_tables(table.frame, other, by, name=name, table=digest)
-    made = store().add_frame(joined, table.file)
+    joined = join_tables(table.frame, second, by, name=name, table=digest)
+    joined_digest = store().add_frame(joined, table.file)
     st.toast(plain(notes_of(joined).joined[-1].sentence))
-    open_digest(made, table.name)
+    open_digest(joined_digest, table.name)

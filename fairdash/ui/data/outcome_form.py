@@ -1,4 +1,4 @@
-"""What happened? The outcome, what it means, and scores of an existing model."""
+"""Forms for the outcome, its meaning, and the scores of an existing model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +25,13 @@ _MEANINGS: dict[str, Meaning] = {
     "Unfavourable": "unfavourable",
     "Neither": None,
 }
-_BY_VALUE, _BY_SIZE = "By value", "By size"
+_BY_VALUE = "By value"
+_BY_SIZE = "By size"
 
 
 @dataclass(frozen=True)
 class Sides:
-    """What counts as 1 and what as 0; without ``negative`` all other values do."""
+    """Values that count as 1 and as 0; without ``negative`` all others count as 0."""
 
     positive: str | tuple[str, ...] | Cut
     negative: tuple[str, ...] = ()
@@ -47,9 +48,10 @@ def pick_sides(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
         column_kinds.MOST_CODES
     ):
         return Sides(_pick_cut(column, present.positive, key))
+    # Few whole numbers may be codes or a quantity: the reader decides.
     coded = column_kinds.is_coded(column)
     few = column_kinds.count_values(column, _FEW) <= _FEW
-    by_value = st.segmented_control(
+    reading = st.segmented_control(
         "How it is read",
         [_BY_VALUE, _BY_SIZE],
         default=_BY_SIZE if cut or not (coded or few) else _BY_VALUE,
@@ -58,26 +60,20 @@ def pick_sides(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
         help="Codes have no order: choose their values. Of a quantity choose a cut.",
         key=f"{key} how",
     )
-    if by_value == _BY_SIZE:
+    if reading == _BY_SIZE:
         return Sides(_pick_cut(column, present.positive, key))
     return _pick_values(column, present, key)
 
 
 def _pick_values(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
     _, labels = column_kinds.label_codes(column)
-    named = present.positive
     if len(labels) <= 2 and not present.negative:
-        chosen: str | None = st.segmented_control(
-            "Positive value",
-            labels,
-            default=named if named in labels else labels[-1] if labels else None,
-            format_func=plain,
-            required=True,
-            key=f"{key} positive",
-        )
-        return Sides(chosen or "1")  # an empty column has no label
-    listed = () if isinstance(named, Cut) else named
-    listed = (listed,) if isinstance(listed, str) else listed
+        return Sides(_pick_value(labels, present.positive, key))
+    listed: tuple[str, ...] = ()
+    if isinstance(present.positive, str):
+        listed = (present.positive,)
+    elif not isinstance(present.positive, Cut):
+        listed = present.positive
     positive = st.multiselect(
         "Positive values",
         labels,
@@ -100,21 +96,39 @@ def _pick_values(column: "pd.Series[Any]", present: Sides, key: str) -> Sides:
     neither = [label for label in rest if negative and label not in negative]
     if neither:
         st.caption(plain(f"Left out: {value_spans(neither)}."))
-    # with nothing chosen the table is refused, and says which values there are
+    # With nothing chosen the table is refused, and says which values there are.
     return Sides(tuple(positive) or labels[-1], tuple(negative))
+
+
+def _pick_value(labels: list[str], present: object, key: str) -> str:
+    """Draw the choice of one of two values as the positive one."""
+    default = None
+    if present in labels:
+        default = present
+    elif labels:
+        default = labels[-1]
+    chosen: str | None = st.segmented_control(
+        "Positive value",
+        labels,
+        default=default,
+        format_func=plain,
+        required=True,
+        key=f"{key} positive",
+    )
+    return chosen or "1"  # an empty column has no label
 
 
 def _pick_cut(column: "pd.Series[Any]", present: object, key: str) -> str | Cut:
     start = present if isinstance(present, Cut) else None
-    left, right = st.columns([1, 2], gap="xsmall")
-    sign = left.selectbox(
+    sign_place, value_place = st.columns([1, 2], gap="xsmall")
+    sign = sign_place.selectbox(
         "Positive if",
         list(_SIGNS),
         index=list(_SIGNS).index(start.sign) if start else 0,
         format_func=_SIGNS.__getitem__,
         key=f"{key} sign",
     )
-    value = right.number_input(
+    value = value_place.number_input(
         "this value",
         value=start.value if start else None,
         placeholder=f"{amount(column.min())} to {amount(column.max())}",
@@ -153,11 +167,11 @@ def pick_meaning(
             placeholder=visible(f"what 1 in {target} means"),
             key=f"{key} name",
         )
-        current = next(x for x, value in _MEANINGS.items() if value == meaning)
+        words_of = {value: label for label, value in _MEANINGS.items()}
         chosen = st.segmented_control(
             "For the person it is",
             list(_MEANINGS),
-            default=current,
+            default=words_of[meaning],
             required=True,
             key=f"{key} meaning",
         )
@@ -185,11 +199,13 @@ def pick_scores(
         "values of the outcome.",
         key=f"{key} scores",
     )
-    return tuple(
-        classes.get(name)
-        or _pick_threshold(frame[name], current.get(name), f"{key} {name}")
-        for name in chosen
-    )
+    scores = []
+    for name in chosen:
+        score = classes.get(name)
+        if score is None:
+            score = _pick_threshold(frame[name], current.get(name), f"{key} {name}")
+        scores.append(score)
+    return tuple(scores)
 
 
 def _pick_threshold(

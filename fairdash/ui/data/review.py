@@ -11,7 +11,10 @@ from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import draw_table, problem
 from fairdash.ui.widgets.state import store
 
-_SHOWN, _ROW_PIXELS = 8, 64  # rows before the table scrolls; three lines in a row
+_MOST_ROWS = 8  # before the table scrolls
+_ROW_PIXELS = 64  # three lines in a row
+_HEAD_PIXELS = 38
+_PREVIEW_ROWS = 200
 
 
 def check_panel(
@@ -24,16 +27,7 @@ def check_panel(
     if checks.empty:
         st.caption("Nothing to remark." if roles.target else "")
     else:
-        # rows are chosen by their place: other findings are another list
-        key = f"checks {table.key} {hash(tuple(checks['message']))}"
-        chosen = checks.iloc[_selected(checks, key)]
-        picked = [r for r in chosen["action"] if isinstance(r, Remedy)]
-        picked = list({r.model_dump_json(): r for r in picked}.values())
-        st.caption(
-            "Choose findings to apply their remedies. The file itself never changes."
-            if not picked
-            else " · ".join(plain(remedy.words()) for remedy in picked)
-        )
+        picked = _pick_remedies(table, checks)
         if picked and st.button("Apply remedies", type="primary"):
             try:
                 apply_remedies(table, roles, subgroups, picked)
@@ -42,11 +36,30 @@ def check_panel(
     _applied(table, roles, subgroups)
 
 
+def _pick_remedies(table: OpenTable, checks: pd.DataFrame) -> list[Remedy]:
+    """Draw the findings; return the remedies of those chosen, each once."""
+    # Streamlit remembers the index of a chosen row: other findings are another list.
+    key = f"checks {table.key} {hash(tuple(checks['message']))}"
+    chosen = checks.iloc[_selected(checks, key)]
+    distinct: dict[str, Remedy] = {}
+    for action in chosen["action"]:
+        if isinstance(action, Remedy):
+            distinct[action.model_dump_json()] = action
+    picked = list(distinct.values())
+    if picked:
+        st.caption(" · ".join(plain(remedy.words()) for remedy in picked))
+    else:
+        st.caption(
+            "Choose findings to apply their remedies. The file itself never changes."
+        )
+    return picked
+
+
 def _selected(checks: pd.DataFrame, key: str) -> list[int]:
     column = st.column_config
     event = draw_table(
         readable_checks(checks),
-        height=_ROW_PIXELS * min(len(checks), _SHOWN) + 38,
+        height=_ROW_PIXELS * min(len(checks), _MOST_ROWS) + _HEAD_PIXELS,
         row_height=_ROW_PIXELS,
         columns={
             "Finding": column.TextColumn(width=415),
@@ -62,9 +75,10 @@ def _selected(checks: pd.DataFrame, key: str) -> list[int]:
 def _applied(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     for position, remedy in enumerate(remedies.applied_remedies(roles)):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            because = f": {remedy.reason}" if remedy.reason else ""
-            words = plain(f"{remedy.words()}{because}")
-            st.markdown(f"**Applied**: {words}", width="content")
+            words = remedy.words()
+            if remedy.reason:
+                words += f": {remedy.reason}"
+            st.markdown(f"**Applied**: {plain(words)}", width="content")
             if st.button("Undo", type="tertiary", key=f"undo {position} {table.key}"):
                 try:
                     take_back(table, roles, subgroups, remedy)
@@ -77,7 +91,8 @@ def preview(table: OpenTable, roles: Roles) -> None:
     try:
         frame = prepared_table(table.digest, roles)
     except ValueError:
+        # The form says what is wrong with the roles; the file can still be seen.
         frame = store().table(table.digest)
-    n = min(200, len(frame))
+    n = min(_PREVIEW_ROWS, len(frame))
     draw_table(frame.head(n).rename(lambda row: row + 1), hide_index=False)
     st.caption(f"The first {n} of {len(frame):,} rows, as the models see the cells.")

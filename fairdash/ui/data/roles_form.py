@@ -9,7 +9,14 @@ from pandas.api.types import is_numeric_dtype
 from fairdash._escaping import in_menu, plain
 from fairdash._record import NAME_LETTERS, cut
 from fairdash._wording import listing
-from fairdash.datasets import Roles, Subgroups, column_kinds, guessing, remedies
+from fairdash.datasets import (
+    Roles,
+    ScoreColumn,
+    Subgroups,
+    column_kinds,
+    guessing,
+    remedies,
+)
 from fairdash.ui.data import groups_form, outcome_form, rows_form
 from fairdash.ui.data.computed import few_valued, guessed_features
 from fairdash.ui.widgets.blocks import draw_table
@@ -45,9 +52,10 @@ def roles_form(
         If the choice makes no roles, such as one column in two parts.
     """
     columns = [str(column) for column in frame.columns]
-    numeric = {
-        str(name) for name, kind in frame.dtypes.items() if is_numeric_dtype(kind)
-    }
+    numeric = set()
+    for name, kind in frame.dtypes.items():
+        if is_numeric_dtype(kind):
+            numeric.add(str(name))
     named = in_menu(columns)
     _question("Which rows?")
     rows, keep = rows_form.pick_conditions(frame, roles, named, key)
@@ -56,9 +64,8 @@ def roles_form(
 
     _question("What happened?")
     target = _pick_column("Outcome (y)", columns, roles.target, named, f"{key} y")
-    same = target == roles.target
     present = outcome_form.Sides(roles.positive, roles.negative)
-    if not same:
+    if target != roles.target:
         present = outcome_form.Sides(guessing.guess_positive(frame[target]))
     sides = outcome_form.pick_sides(frame[target], present, f"{key} {target}")
     name, meaning = outcome_form.pick_meaning(
@@ -68,15 +75,19 @@ def roles_form(
     more_outcome = st.expander("An existing model's scores")
 
     _question("To whom?")
-    others = [column for column in columns if column != target]
+    not_outcome = [column for column in columns if column != target]
     sensitive = _pick_column(
-        "Sensitive column", others, roles.sensitive_feature, named, f"{key} sensitive"
+        "Sensitive column",
+        not_outcome,
+        roles.sensitive_feature,
+        named,
+        f"{key} sensitive",
     )
     groups, cuts = groups_form.pick_groups(
         frame[sensitive], roles, f"{key} {sensitive}"
     )
     counts.place("groups")
-    described = _pick_described(others, sensitive, roles, subgroups, named, key)
+    described = _pick_described(not_outcome, sensitive, roles, subgroups, named, key)
     with st.expander("Crossed groups, bins of subgroups"):
         few = [
             column
@@ -86,23 +97,22 @@ def roles_form(
         crossed = groups_form.pick_crossing(few, roles, named, key)
         chosen_subgroups = groups_form.pick_bins(frame, described, subgroups, key)
 
-    taken = (sensitive, *crossed)
-    free = [column for column in others if column not in taken]
-    numbers = [name for name in free if name in numeric]
-    key = f"{key} {target} {taken}"  # of what depends on these
+    grouping = (sensitive, *crossed)
+    free = [column for column in not_outcome if column not in grouping]
+    numbers = [column for column in free if column in numeric]
+    # Streamlit remembers a widget by its key: those below are filled in anew when the
+    # columns that they leave free change.
+    key = f"{key} {target} {grouping}"
     with more_outcome:
-        words = [name for name in free if name not in numeric]
-        guesses = (
-            guessing.guess_classes(frame[c], frame[target], sides.positive)
-            for c in words
-        )
-        classes = {guess.column: guess for guess in guesses if guess is not None}
+        words = [column for column in free if column not in numeric]
+        classes = _guess_classes(frame, words, target, sides)
         scores = outcome_form.pick_scores(frame, roles, numbers, classes, named, key)
     scored = tuple(score.column for score in scores)
     with more_rows:
         stands_for = rows_form.pick_stands_for(free, numbers, roles, named, key)
         missing = rows_form.pick_missing(roles, key)
-    free = [c for c in free if c not in (*scored, *stands_for.columns)]
+    not_features = (*scored, *stands_for.columns)
+    free = [column for column in free if column not in not_features]
     with st.expander("What a model may see"):
         proposed, reasons = guessed_features(
             digest, roles, target, sides.positive, sensitive
@@ -112,12 +122,13 @@ def roles_form(
         features = st.multiselect(
             "Columns the model sees",
             free,
-            default=[c for c in proposed if c in free],
+            default=[column for column in proposed if column in free],
             format_func=named,
             key=f"{key} {scored} {stands_for.columns} features",
         )
         types = _pick_codes(free, numeric, roles, named, key)
-        why = {c: reasons.get(c, "") for c in free if c not in features}
+        excluded = [column for column in free if column not in features]
+        why = {column: reasons.get(column, "") for column in excluded}
         _show_reasons(why | roles.left_out)
     chosen = Roles.model_validate(
         {
@@ -144,9 +155,22 @@ def roles_form(
             "guessed": False,
         }
     )
+    # With nothing changed the roles are still a guess.
     if roles.guessed and chosen == roles.model_copy(update={"guessed": False}):
-        chosen = roles  # nothing was changed, so it is still a guess
+        chosen = roles
     return chosen, chosen_subgroups
+
+
+def _guess_classes(
+    frame: pd.DataFrame, words: list[str], target: str, sides: outcome_form.Sides
+) -> dict[str, ScoreColumn]:
+    """Return the columns of words that may hold predicted classes of the outcome."""
+    classes = {}
+    for column in words:
+        guess = guessing.guess_classes(frame[column], frame[target], sides.positive)
+        if guess is not None:
+            classes[column] = guess
+    return classes
 
 
 def _question(text: str) -> None:
@@ -172,50 +196,64 @@ def _pick_column(
 def _pick_codes(
     free: list[str], numeric: set[str], roles: Roles, named: rows_form.Menu, key: str
 ) -> dict[str, column_kinds.ColumnKind]:
-    codes = [c for c, kind in roles.types.items() if kind == "category"]
+    """Draw which numbers are codes; return the kinds of columns with these."""
+    codes = [column for column, kind in roles.types.items() if kind == "category"]
     chosen = st.multiselect(
         "Numbers that are codes",
-        [c for c in free if c in codes or c in numeric],
-        default=[c for c in codes if c in free],
+        [column for column in free if column in codes or column in numeric],
+        default=[column for column in codes if column in free],
         format_func=named,
         help="Each of their values is a category, as of a region or a branch.",
         key=f"{key} codes",
     )
-    rest = {c: kind for c, kind in roles.types.items() if c not in codes}
-    return rest | dict.fromkeys(chosen, "category")
+    kinds = {
+        column: kind for column, kind in roles.types.items() if column not in codes
+    }
+    return kinds | dict.fromkeys(chosen, "category")
 
 
 def _show_reasons(reasons: dict[str, str]) -> None:
     if reasons:
-        # a cell has no room for more, and a file may have thousands of long names
+        # A cell has no room for more, and a file may have thousands of long names.
         names = [cut(name, NAME_LETTERS) for name in reasons]
         table = pd.DataFrame({"Excluded": names, "because": list(reasons.values())})
         draw_table(table, height=150)
 
 
 def _pick_described(
-    others: Sequence[str],
+    not_outcome: Sequence[str],
     sensitive: str,
     roles: Roles,
     present: Subgroups,
     named: rows_form.Menu,
     key: str,
 ) -> list[str]:
-    field, note = f"{key} subgroups", f"{key} freed"
+    """Draw the columns of subgroups, without those that make the groups.
+
+    A column that becomes a group's leaves the subgroups, and a line below says so as
+    long as it is one.
+    """
+    field = f"{key} subgroups"
+    note = f"{key} freed"
+    # Drawn further down: what was clicked there is in the session state already.
     crossed = st.session_state.get(f"{key} crossed", roles.crossed_with)
-    taken = {sensitive, *crossed}
-    now = st.session_state.get(field, [c for c in present.columns if c in others])
-    if freed := [column for column in now if column in taken]:
+    grouping = {sensitive, *crossed}
+    free = [column for column in not_outcome if column not in grouping]
+    filled_in = [column for column in present.columns if column in not_outcome]
+    current = st.session_state.get(field, filled_in)
+    freed = [column for column in current if column in grouping]
+    if freed:
         st.session_state[note] = freed
-    st.session_state[field] = [column for column in now if column not in taken]
+    st.session_state[field] = [column for column in current if column not in grouping]
     described = st.multiselect(
         "Subgroup columns",
-        [column for column in others if column not in taken],
-        max_selections=max(MOST_CROSSED, len(now)),
+        free,
+        max_selections=max(MOST_CROSSED, len(current)),
         format_func=named,
         help="Crossed, they make the subgroups in which fairness is looked at.",
         key=field,
     )
-    if freed := [c for c in st.session_state.get(note, ()) if c in taken]:
+    freed = [column for column in st.session_state.get(note, ()) if column in grouping]
+    if freed:
         st.caption(plain(f"Makes the groups now, no subgroups: {listing(freed)}."))
     return described

@@ -9,13 +9,14 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 from fairdash._escaping import plain, visible
-from fairdash._wording import amount, count, plural
+from fairdash._wording import PEOPLE, ROWS, amount, count
 from fairdash.datasets import Condition, Dataset, Roles, column_kinds
 
 Menu: TypeAlias = Callable[[str], str]  # the label of a column in a menu
 _MOST_VALUES = 200  # that a list offers
 _FEW = 12  # numbers that are chosen by value
-_ALL, _ANY = "All of these", "Any of these"
+_ALL = "All of these"
+_ANY = "Any of these"
 _MISSING = {
     "keep": "Kept for models that take them",
     "impute": "Replaced for every model",
@@ -36,16 +37,16 @@ class LiveCounts:
     def show(self, dataset: Dataset) -> None:
         """Say how many rows each question keeps and leaves out, with the reasons."""
         excluded = dataset.excluded
-        others = int(excluded.loc[excluded["about"] == "rows", "rows"].sum())
-        n_read, n_used = dataset.n_read, dataset.n_people
-        positive = dataset.n_positive
-        noun = ("row",) if dataset.roles.count is None else ("person", "people")
-        sizes = dataset.group_sizes
+        n_read = dataset.n_read
+        n_met = n_read - int(excluded.loc[excluded["about"] == "rows", "rows"].sum())
+        n_positive = dataset.n_positive
+        n_negative = dataset.n_people - n_positive
+        noun = ROWS if dataset.roles.count is None else PEOPLE
+        sizes = [f"{name} {count(n)}" for name, n in dataset.group_sizes.items()]
         texts = {
-            "rows": f"{count(n_read - others)} of {plural(n_read, *noun)}",
-            "outcome": f"{count(positive)} positive, "
-            f"{count(n_used - positive)} negative",
-            "groups": ", ".join(f"{name} {count(n)}" for name, n in sizes.items()),
+            "rows": f"{count(n_met)} of {noun.counted(n_read)}",
+            "outcome": f"{count(n_positive)} positive, {count(n_negative)} negative",
+            "groups": ", ".join(sizes),
         }
         for question, line in self.lines.items():
             reasons = excluded[excluded["about"] == question]
@@ -75,11 +76,11 @@ def pick_conditions(
         "only first applications, only 2023.",
         key=f"{key} conditions",
     )
-    picked = (
-        _pick_condition(frame[name], form.parts.get(name, ()), f"{key} {name}")
-        for name in chosen
-    )
-    parts = tuple(part for part in picked if part is not None)
+    parts = []
+    for name in chosen:
+        part = _pick_condition(frame[name], form.parts.get(name, ()), f"{key} {name}")
+        if part is not None:
+            parts.append(part)
     together = _ALL
     if len(chosen) > 1:
         together = st.segmented_control(
@@ -90,17 +91,19 @@ def pick_conditions(
             label_visibility="collapsed",
             key=f"{key} together",
         )
-    others = tuple(
-        other
-        for place, other in enumerate(form.others)
-        if st.toggle(plain(f"Only rows with {other}"), True, key=f"{key} other {place}")
-    )
+    rows = []
+    for index, condition in enumerate(form.unbuildable):
+        words = plain(f"Only rows with {condition}")
+        if st.toggle(words, True, key=f"{key} other {index}"):
+            rows.append(condition)
     if together == _ANY and len(parts) > 1:
-        parts = (Condition(any_of=parts),)
-    rows = (*others, *parts)
-    if rows == roles.conditions():
-        return roles.rows, roles.keep  # as an earlier version wrote them
-    return rows, {}
+        parts = [Condition(any_of=tuple(parts))]
+    rows += parts
+    # Unchanged conditions stay as an earlier version wrote them: other roles would be
+    # another data set.
+    if tuple(rows) == roles.conditions():
+        return roles.rows, roles.keep
+    return tuple(rows), {}
 
 
 @dataclass(frozen=True)
@@ -109,37 +112,46 @@ class _Form:
 
     parts: dict[str, tuple[Condition, ...]]
     any_of: bool
-    others: tuple[Condition, ...]
+    unbuildable: tuple[Condition, ...]
 
     @classmethod
     def of(cls, conditions: Sequence[Condition]) -> "_Form":
+        """Sort conditions into those that clicks can build, by column, and the rest."""
         any_of = len(conditions) == 1 and _tests(conditions[0]) is None
         listed = conditions[0].any_of if any_of else conditions
         parts: dict[str, tuple[Condition, ...]] = {}
-        others = []
+        unbuildable = []
         for condition in listed:
             tests = _tests(condition)
+            # The form has one test a column.
             if tests is None or tests[0].column in parts:
-                others.append(condition)
+                unbuildable.append(condition)
             else:
                 parts[tests[0].column] = tests
-        if any_of and (others or not parts):
+        # Alternatives cannot be taken apart: all of them are shown, or none.
+        if any_of and (unbuildable or not parts):
             return cls({}, False, tuple(conditions))
-        return cls(parts, any_of, tuple(others))
+        return cls(parts, any_of, tuple(unbuildable))
 
 
 def _tests(condition: Condition) -> tuple[Condition, ...] | None:
-    """Return a test of one column, and that it may be missing; None of another."""
+    """Return a test of one column, and that it may be missing, as clicks build them.
+
+    None for any other condition.
+    """
     tests = condition.any_of or (condition,)
-    first, *more = tests
-    empty = Condition(column=first.column, missing=True) if first.column else None
-    ranged = first.at_least is not None or first.at_most is not None
-    simple = first.lists_values or first == empty
-    if ranged:
-        simple = first == Condition(
+    first, *alternatives = tests
+    if not first.column:
+        return None
+    empty = Condition(column=first.column, missing=True)
+    if first.at_least is not None or first.at_most is not None:
+        in_range = Condition(
             column=first.column, at_least=first.at_least, at_most=first.at_most
         )
-    if not first.column or not simple or more not in ([], [empty]):
+        buildable = first == in_range
+    else:
+        buildable = first.lists_values or first == empty
+    if not buildable or alternatives not in ([], [empty]):
         return None
     return tests
 
@@ -148,11 +160,13 @@ def _pick_condition(
     column: "pd.Series[Any]", present: Sequence[Condition], key: str
 ) -> Condition | None:
     name = str(column.name)
+    """Draw the test of a column, and whether its value may be missing."""
     first = present[0] if present else None
     number = is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
     many = number and column_kinds.count_values(column, _FEW) > _FEW
-    bounded = first is not None and not first.lists_values and first.missing is None
-    if many or bounded:
+    # A range that a file gives stays a range, however few numbers the column has.
+    has_range = first is not None and not first.lists_values and first.missing is None
+    if many or has_range:
         test = _pick_range(column, first, key)
     else:
         test = _pick_values(column, first, key)
@@ -162,24 +176,29 @@ def _pick_condition(
     with_empty = st.checkbox(
         plain(f"{name} may be missing"), empty in present, key=f"{key} missing"
     )
+    if not with_empty:
+        return test
     if test is None:
-        return empty if with_empty else None
-    return Condition(any_of=(test, empty)) if with_empty else test
+        return empty
+    return Condition(any_of=(test, empty))
 
 
 def _pick_values(
     column: "pd.Series[Any]", present: Condition | None, key: str
 ) -> Condition | None:
     labels = column_kinds.listed_labels(column)[:_MOST_VALUES]
+    current = present.among if present else ()
     values = st.multiselect(
         plain(f"{column.name} is"),
         labels,
-        [value for value in (present.among if present else ()) if value in labels],
+        [value for value in current if value in labels],
         format_func=visible,
         placeholder="any of these values",
         key=f"{key} among",
     )
-    return Condition(column=str(column.name), among=tuple(values)) if values else None
+    if not values:
+        return None
+    return Condition(column=str(column.name), among=tuple(values))
 
 
 def _pick_range(
@@ -187,15 +206,15 @@ def _pick_range(
 ) -> Condition | None:
     name = str(column.name)
     lowest, highest = column_kinds.ends(column)
-    left, right = st.columns(2, gap="xsmall")
-    low = left.number_input(
+    low_place, high_place = st.columns(2, gap="xsmall")
+    low = low_place.number_input(
         plain(f"{name} from"),
         value=present.at_least if present else None,
         placeholder=amount(lowest),
         format="%g",
         key=f"{key} low",
     )
-    high = right.number_input(
+    high = high_place.number_input(
         "to",
         value=present.at_most if present else None,
         placeholder=amount(highest),
@@ -282,7 +301,8 @@ def pick_optional(
     key: str,
 ) -> str | None:
     """Draw a choice of a column that can be left empty, and return it."""
-    # only a choice that begins with nothing can be emptied again
+    # Streamlit lets a choice be emptied only where its index begins as None. So what is
+    # filled in goes through the session state.
     st.session_state.setdefault(key, current if current in columns else None)
     chosen: str | None = st.selectbox(
         label,

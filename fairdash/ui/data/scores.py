@@ -6,10 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from fairdash import audits
 from fairdash._escaping import plain
 from fairdash._wording import clock_time
-from fairdash.audits import trials
+from fairdash.audits import gaps, trials
 from fairdash.brought import LARGEST_ONNX
 from fairdash.datasets import ScoreColumn
 from fairdash.store import ScoresRecord
@@ -31,22 +30,30 @@ def list_own_scores() -> None:
 
 
 def _rows(data: str, added: Sequence[ScoresRecord]) -> None:
-    by_score: dict[ScoreColumn | None, ScoresRecord] = {row.score: row for row in added}
+    """Draw a line for each model of a data set; added scores can be deleted."""
+    by_score: dict[ScoreColumn | None, ScoresRecord] = {
+        record.score: record for record in added
+    }
     for model in trials.own_models(store(), data):
         record = by_score.get(model.score)
-        where = "A column of the table"
-        if record is not None:
-            where = f"{record.words()}, added {clock_time(record.created)}"
-            where += f" from {record.source}" * bool(record.source)
+        origin = "A column of the table" if record is None else _origin(record)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f"**{plain(model.label)}**", width="content")
-            st.caption(plain(where), width="content")
+            st.caption(plain(origin), width="content")
             if st.button("Audit", type="tertiary", key=f"audit {data} {model.id}"):
                 open_scores(data, model.score_name)
-            if record is not None and st.button(
-                "Delete", type="tertiary", key=f"delete {data} {model.id}"
-            ):
+            if record is None:
+                continue
+            if st.button("Delete", type="tertiary", key=f"delete {data} {model.id}"):
                 _delete(data, record.score.column)
+
+
+def _origin(record: ScoresRecord) -> str:
+    """Say when scores were added, and from which file."""
+    words = f"{record.words()}, added {clock_time(record.created)}"
+    if record.source:
+        words += f" from {record.source}"
+    return words
 
 
 def _delete(data: str, name: str) -> None:
@@ -76,7 +83,7 @@ def bring_model(table: OpenTable, keep: Callable[[], str]) -> tuple[str, str] | 
         sent = st.file_uploader(
             "ONNX file",
             type=["onnx"],
-            max_upload_size=LARGEST_ONNX >> 20,
+            max_upload_size=LARGEST_ONNX >> 20,  # Streamlit counts in MiB
             key=f"model file {table.place}",
         )
         if sent is None:
@@ -99,13 +106,16 @@ def open_scores(dataset_id: str, column: str) -> None:
     That is the false positive rate where a positive outcome is bad news.
     """
     dataset = store().dataset(dataset_id)
-    own = audits.trials.own_models(store(), dataset_id)
-    (model,) = (each for each in own if each.score_name == column)
-    more: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
+    models = {
+        model.score_name: model for model in trials.own_models(store(), dataset_id)
+    }
+    model = models[column]
+    fields: dict[str, Any] = {"models": (model.id,), "opened": ("measures",)}
     chosen = SharedFields.here().measure or "selection_rate"
-    first = audits.gaps.opening_measure(store(), model, dataset_id, chosen)
+    first = gaps.opening_measure(store(), model, dataset_id, chosen)
     if first != chosen:
-        more["measure"] = first
+        fields["measure"] = first
+    # Groups that somebody listed begin with the one that others are compared with.
     if len(dataset.group_names) > 2 and dataset.roles.groups:
-        more["reference"] = dataset.group_names[0]
-    open_page(pages.LOCAL_FAIRNESS, data=dataset_id, **more)
+        fields["reference"] = dataset.group_names[0]
+    open_page(pages.LOCAL_FAIRNESS, data=dataset_id, **fields)

@@ -60,10 +60,12 @@ def pick_several(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
 def _offer(
     table: OpenTable, roles: Roles, subgroups: Subgroups, remedy: Remedy
 ) -> None:
-    none, several = remedy.none or "(left out)", remedy.several or "(left out)"
-    made = choices.one_of(table.frame, remedy.column, remedy.columns, none, several)
+    """Draw how many rows each group would have, and the button that makes them."""
+    none = remedy.none or "(left out)"
+    several = remedy.several or "(left out)"
+    groups = choices.one_of(table.frame, remedy.column, remedy.columns, none, several)
     values = [*remedy.columns, none, several]
-    st.caption(plain(f"Rows: {choices.membership_words(made, values)}."))
+    st.caption(plain(f"Rows: {choices.membership_words(groups, values)}."))
     if st.button("Compare these groups", type="primary", key=f"make {table.key}"):
         changed = guessing.with_groups_of(roles, remedy)
         sensitive = changed.model_copy(update={"guessed": False})

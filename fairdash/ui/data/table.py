@@ -69,7 +69,7 @@ def keep_dataset(table: OpenTable, roles: Roles, subgroups: Subgroups) -> str:
 
 @dataclass(frozen=True)
 class TableFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the Data page in the address."""
 
     # Digest of a table that has no roles yet.
     table: str | None = field(default=None, metadata=OF_DATA)

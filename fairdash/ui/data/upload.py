@@ -99,7 +99,8 @@ def _load(
     form: reading.TableFormat | None,
     sheet: str | None = None,
 ) -> None:
-    content, file = uploaded.getvalue(), uploaded.name
+    content = uploaded.getvalue()
+    file = uploaded.name
     try:
         with st.spinner(plain(f"Reading {file}…")):
             digest = store().add_table(
@@ -115,6 +116,7 @@ def _load(
     except ValueError as error:
         problem(f"{file} was not loaded", error)
         return
+    # The table is kept: neither this process nor Streamlit needs the bytes any more.
     del content
     private.forget_upload(uploaded)
     open_digest(digest, " ".join(map(title_of, filter(None, [file, sheet]))))

@@ -29,5 +29,5 @@ def wide_form(table: OpenTable) -> None:
 
 
 def _make(table: OpenTable, wide: WideCounts) -> None:
-    made = store().add_frame(rows_of_counts(table.frame, wide), table.file)
-    open_dataset(store().add_dataset(made, wide.roles, table.name))
+    digest = store().add_frame(rows_of_counts(table.frame, wide), table.file)
+    open_dataset(store().add_dataset(digest, wide.roles, table.name))

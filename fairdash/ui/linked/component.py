@@ -70,7 +70,7 @@ def draw_linked(
             on_measure(chosen)
 
     opens = on_subgroup is not None
-    own = trials.own_models(sweep.store, sweep.run.dataset_id)
+    own_models = trials.own_models(sweep.store, sweep.run.dataset_id)
     with st.spinner("Summarising all settings, once…", show_time=True):
         data = _DATA(
             lambda: linked_data(
@@ -86,7 +86,8 @@ def draw_linked(
             opens,
             *shows,
             scale,
-            *(model.contents for model in own),  # may be added and deleted any time
+            # Own scores may be added and deleted any time.
+            *(model.contents for model in own_models),
         )
     st.html(f'<i class="fairdash-place" hidden>{place}</i>')
     _component()(

@@ -18,12 +18,13 @@ from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import live_component
 
 _HERE = Path(__file__).parent
-_FIRST_SCENE, _FIRST_METHOD = "hidden_corner", "road"
+_FIRST_SCENE = "hidden_corner"
+_FIRST_METHOD = "road"
 
 
 @dataclass(frozen=True)
 class PlaygroundFields(Fields):
-    """What the address says: the scene and the method."""
+    """Choices of the playground in the address: the scene and the method."""
 
     scene: str | None = None
     shown_method: str | None = None
@@ -33,10 +34,10 @@ def choose() -> tuple[playground.Scene, str]:
     """Draw both choices and return the scene and the key of the method."""
     scenes = {key: scene.title for key, scene in playground.SCENES.items()}
     methods = {key: method.label for key, method in CATALOG.items()}
-    left, right = st.columns(2)
-    with left:
+    scene_column, method_column = st.columns(2)
+    with scene_column:
         scene = st.selectbox("Scene", **bound("scene", _FIRST_SCENE, named=scenes))
-    with right:
+    with method_column:
         method = st.selectbox(
             "Method", **bound("shown_method", _FIRST_METHOD, named=methods)
         )
@@ -46,13 +47,13 @@ def choose() -> tuple[playground.Scene, str]:
 def draw_plane(scene: playground.Scene, method: str) -> None:
     """Draw what a method does in a scene; say why where it cannot be trained there."""
     try:
-        drawn = _drawn(scene.key, method)
+        surfaces = _drawn(scene.key, method)
     except ValueError as error:
         problem(f"{CATALOG[method].label} cannot be trained in this scene", error)
         return
     scheme = st.context.theme.type or "light"
     colours = theme.group_colours_of(playground.GROUPS, scheme)
-    data = {**drawn, "colours": colours, "truth": scene.key == "wrong_records"}
+    data = {**surfaces, "colours": colours, "truth": scene.key == "wrong_records"}
     live_component("live_plane", _HERE)(data=json.dumps(data).encode(), key="plane")
 
 

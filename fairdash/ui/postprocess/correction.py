@@ -22,7 +22,7 @@ _MOST_DIALS = 3  # in a row
 
 @dataclass(frozen=True)
 class CorrectionFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the Post-process page in the address."""
 
     # Key of a method of the catalog; parameters of methods other than the ramp,
     # "name=value".
@@ -31,7 +31,7 @@ class CorrectionFields(Fields):
 
 
 class Choice(NamedTuple):
-    """What the controls say: scores, target rate of the ramp, method, parameters."""
+    """The choices of the controls: scores, target rate, method, parameters."""
 
     source: Source
     target: str
@@ -54,7 +54,8 @@ class Corrected:
 
     def facts(self, source: Source, name: str) -> tuple[str, ...]:
         """Return the context line: table, scores, rows; ``name`` is of the data set."""
-        split, rule = self.data.split, source.model.rule
+        split = self.data.split
+        rule = source.model.rule
         learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
         test = plural(len(split.test_rows), "test row")
         return name, source.label, f"before: {rule.words()}", learned, test
@@ -164,17 +165,19 @@ def fit(data: Scored, choice: Choice) -> Corrected:
 @st.cache_resource(
     max_entries=8, show_spinner="Fitting other methods…", hash_funcs=BY_KEY
 )
-def baselines(dataset_id: str, source: Source, beside: str) -> postprocessing.Baselines:
-    """Return the methods that one is compared with, fitted on the same rows."""
+def baselines(dataset_id: str, source: Source, method: str) -> postprocessing.Baselines:
+    """Return the methods that ``method`` is compared with, fitted on the same rows."""
     learned = scored(dataset_id, source).split.calibration
-    return postprocessing.fit_baselines(learned, beside=beside)
+    return postprocessing.fit_baselines(learned, beside=method)
 
 
 def _first(sources: Sequence[Source]) -> Source:
+    """Return the source of the model and seed that other pages look at, if any."""
     chosen = SharedFields.here()
-    led = [source for source in sources if source.setting == chosen.model]
-    of_seed = [source for source in led if source.model.split == chosen.seed]
-    return (of_seed or led or sources)[0]
+    of_model = [source for source in sources if source.setting == chosen.model]
+    of_seed = [source for source in of_model if source.model.split == chosen.seed]
+    candidates = of_seed or of_model or sources
+    return candidates[0]
 
 
 def _address_of(text: str) -> str:

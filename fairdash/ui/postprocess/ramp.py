@@ -44,7 +44,7 @@ _TARGETS = {
 
 @dataclass(frozen=True)
 class RampFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the ramp in the address."""
 
     # Width of the ramp (gamma); "accuracy", "before", "balanced" or a share (rho);
     # allowed gap of rates (epsilon).
@@ -129,11 +129,12 @@ def live_ramp(
     While a slider moves, ramps are interpolated from tables; at rest the browser draws
     the ramps that were solved here. ``scale`` is of text and marks.
     """
-    # names of columns are in it, and Streamlit refuses "__" in a component's key
+    # Names of columns are in it, and Streamlit refuses "__" in a component's key.
     named = repr((dataset_id, choice.source.id))
     key = f"live {sha256(named.encode()).hexdigest()}"
     tables = previews(dataset_id, choice.source)
-    by_hand, fitted = choice.target == HAND, ramp.fitted
+    by_hand = choice.target == HAND
+    fitted = ramp.fitted
     rates = fitted.expected_rates_.values()
     learned = ramp.data.split.calibration
     groups = [*map(ramp.label, learned.names)]

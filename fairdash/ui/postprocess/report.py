@@ -1,4 +1,4 @@
-"""What a correction does: cards, tables, and thresholds to take away."""
+"""The effect of a correction: cards, tables, and thresholds to export."""
 
 import streamlit as st
 
@@ -131,12 +131,11 @@ def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
 def trade_off(corrected: Corrected, choice: Choice, dataset_id: str) -> None:
     """Draw accuracy and DI of the correction and of other methods."""
     blocks.heading("Other methods", _HOW_TRADE)
-    others = baselines(dataset_id, choice.source, choice.method)
-    gap = PARITY
-    names = {gap: "Gap", f"{gap}_low": "Gap low", f"{gap}_high": "Gap high"}
-    table = trade_off_table(
-        corrected.report, others, label=choice.correction.label
-    ).dropna(axis="columns", how="all")
+    peers = baselines(dataset_id, choice.source, choice.method)
+    names = {PARITY: "Gap", f"{PARITY}_low": "Gap low", f"{PARITY}_high": "Gap high"}
+    table = trade_off_table(corrected.report, peers, label=choice.correction.label)
+    # Without an outcome there is no accuracy: its columns are empty.
+    table = table.dropna(axis="columns", how="all")
     blocks.show_table(headed(table, selection_rate="Decided 1", **names))
     st.caption("Test rows, 95% Wilson and Newcombe intervals.")
 
@@ -165,11 +164,11 @@ def by_group(corrected: Corrected) -> None:
         return
     table["group"] = [*map(corrected.label, table["group"])]
     blocks.show_table(headed(table))
-    said = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws. "
-    st.caption(f"{said}{_OF_DRAWS}")
-    shown = ("group", "n", "rate_before", "rate", "up", "down")
+    measured = f"{catalog.MEASURE_NAMES[measure]} on test rows, on average over draws."
+    st.caption(f"{measured} {_OF_DRAWS}")
+    columns = ("group", "n", "rate_before", "rate", "up", "down")
     names = {"rate": "Rate after", "up": "To 1", "down": "To 0"}
-    changed = headed(corrected.report.changed, shown, **names)
+    changed = headed(corrected.report.changed, columns, **names)
     changed["Group"] = [*map(corrected.label, changed["Group"])]
     whole = st.column_config.NumberColumn(format="%.0f")
     blocks.show_table(changed, columns=dict.fromkeys(("Rows", "To 1", "To 0"), whole))
@@ -180,7 +179,8 @@ def by_group(corrected: Corrected) -> None:
 
 def post_downloads(corrected: Corrected) -> None:
     """Offer thresholds, decisions and the same call in Python and on a command line."""
-    fitted, split = corrected.fitted, corrected.data.split
+    fitted = corrected.fitted
+    split = corrected.data.split
     with st.popover("Decisions and thresholds", icon=":material/download:"):
         blocks.download(
             "Thresholds (JSON)",
@@ -191,12 +191,15 @@ def post_downloads(corrected: Corrected) -> None:
         )
         blocks.table_download(
             "Decisions and h of test rows (CSV)",
-            # written when asked for: a million rows take seconds
+            # Made on the click: a million rows take seconds.
             lambda: fitted.decisions(split.test).assign(row=corrected.data.row_number),
             "fairdash-decisions.csv",
             width="content",
         )
-        groups = "".join(f" --group {as_argument(n)}" for n in corrected.data.columns)
+        # Names of columns are a user's words: they are quoted for Bash.
+        groups = "".join(
+            f" --group {as_argument(column)}" for column in corrected.data.columns
+        )
         script = _SCRIPT.format(
             module=_module_of(fitted),
             name=type(fitted).__name__,

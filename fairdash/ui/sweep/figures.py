@@ -37,7 +37,8 @@ its gaps say nothing.
 
 def front_table(sweep: StoredSweep, state: Controls) -> None:
     """Draw how to read the pictures, and the numbers of all settings."""
-    result, data = sweep.result, sweep.run.dataset_id
+    result = sweep.result
+    data = sweep.run.dataset_id
     across = state.pictured if state.pictured in plots.METRICS else WORST
     axes = (WORST if across == "accuracy" else across, "accuracy")
 
@@ -51,13 +52,21 @@ def front_table(sweep: StoredSweep, state: Controls) -> None:
             own=choices.own_points(sweep, axes),
         )
 
-    own = trials.own_models(sweep.store, data)
-    contents = (model.contents for model in own)
-    limit = state.limit, state.limited
-    picture = sweep.once(make, "front", *contents, axes, *limit)
+    own_models = trials.own_models(sweep.store, data)
+    # Of whatever changes the picture: it is drawn once for each.
+    key = [
+        "front",
+        *(model.contents for model in own_models),
+        axes,
+        state.limit,
+        state.limited,
+    ]
+    picture = sweep.once(make, *key)
     trained = trials.trained_on(sweep.store, data, sweep.run.spec.get("train_rows"))
     judged = result.ranking_words(state.limited)
-    notes = [picture.caption, judged, trained, trials.OWN_NOTE * bool(own)]
+    notes = [picture.caption, judged, trained]
+    if own_models:
+        notes.append(trials.OWN_NOTE)
     heading(picture.headline)
     st.markdown(_HOW)
     st.caption(plain(" ".join(filter(None, notes))))

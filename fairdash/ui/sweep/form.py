@@ -76,7 +76,7 @@ def sweep_form(dataset_id: str) -> None:
 
 @dataclass(frozen=True)
 class FormFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the sweep form in the address."""
 
     # What is filled in, "name=value".
     sweep_form: tuple[str, ...] = field(default=(), metadata=OF_DATA)

@@ -89,7 +89,8 @@ def _explore(run: RunRecord) -> None:
         _pictures(sweep, state)
 
     def every_measure() -> None:
-        models, data = sweep.compared(state.place), sweep.run.dataset_id
+        models = sweep.compared(state.place)
+        data = sweep.run.dataset_id
         by_measure(models, store().dataset(data), data, "selection_rate", None)
 
     page.evidence(

@@ -1,4 +1,4 @@
-"""What is taken away of a run: files behind the Export button of every page."""
+"""Exports of a run: files behind the Export button of every page."""
 
 from functools import partial
 from io import BytesIO
@@ -42,7 +42,8 @@ def export_run(view: View) -> None:
             lambda: sweeps.model_rows(store(), snapshot, rule),
             "fairdash-models.csv",
         )
-        yaml, icon = spec.to_yaml(), ":material/data_object:"
+        yaml = spec.to_yaml()
+        icon = ":material/data_object:"
         download("Configuration (YAML)", yaml, "fairdash-run.yaml", icon=icon)
         _export_model(snapshot)
         _export_bundle(snapshot)
@@ -64,17 +65,27 @@ def _score_report(dataset_id: str) -> None:
 
 
 def _export_model(snapshot: Snapshot) -> None:
-    run_id, chosen, rule = snapshot.run.id, SharedFields.here(), chosen_rule()
+    """Offer report, model card, packs, model and predictions of the model looked at."""
+    run_id = snapshot.run.id
+    chosen = SharedFields.here()
+    rule = chosen_rule()
     models = trials.known_models_of(store(), [run_id])
     if not models:
         return
-    here = next((model for model in models if model.id == chosen.model), None)
-    model = here.id if here else None
-    seed = chosen.seed if here and chosen.seed in here.seeds else None
+    # The model of the address may be of another run: then an export takes its default.
+    looked_at = next((model for model in models if model.id == chosen.model), None)
+    model = None
+    seed = None
+    label = "Model"
+    if looked_at is not None:
+        model = looked_at.id
+        label = looked_at.label
+        if chosen.seed in looked_at.seeds:
+            seed = chosen.seed
 
     def written(form: Literal["html", "md"]) -> str:
-        made = report(store(), run_id, model=model, rule=rule)
-        return made.to_html() if form == "html" else made.to_markdown()
+        document = report(store(), run_id, model=model, rule=rule)
+        return document.to_html() if form == "html" else document.to_markdown()
 
     def exported() -> PortableModel:
         return portable.exported(store(), run_id, model, seed, rule)
@@ -99,22 +110,23 @@ def _export_model(snapshot: Snapshot) -> None:
     pages = {"eu-ai-act": "EU AI Act, Annex IV (HTML)"}
     if len(models) > 1:
         pages["adverse-impact"] = "Less discriminatory models (HTML)"
-    for name, label in pages.items():
-        made = partial(_pack, name, run_id)
-        download(label, made, f"fairdash-{name}.html", mime="text/html")
-    if not trials.trained_as(store(), run_id).now:  # its version encoded otherwise
+    for name, title in pages.items():
+        write_pack = partial(_pack, name, run_id)
+        download(title, write_pack, f"fairdash-{name}.html", mime="text/html")
+    # An earlier version encoded tables otherwise: its models cannot leave this store.
+    if not trials.trained_as(store(), run_id).now:
         return
     download(
-        f"{here.label} (model)" if here else "Model (ZIP)",
+        f"{label} (model)" if looked_at else "Model (ZIP)",
         lambda: exported().to_bytes(written("md")),
         "fairdash-model.zip",
         icon=":material/deployed_code:",
         help="`fairdash.load` and `fairdash model predict` score the table's own "
         "columns with it.",
     )
-    if can_be_onnx((here or models[0]).method):
+    if can_be_onnx((looked_at or models[0]).method):
         download(
-            f"{here.label} (ONNX)" if here else "Model (ONNX)",
+            f"{label} (ONNX)",
             lambda: exported().to_onnx(),
             "fairdash-model.onnx",
             icon=":material/deployed_code:",
@@ -131,8 +143,9 @@ def _export_model(snapshot: Snapshot) -> None:
 
 
 def _pack(name: Any, run_id: str) -> str:
-    nothing = tables.TableQuestion(groups=())
-    return pack(name, run_id, nothing, store=store(), frame=None).to_html()
+    # The packs of a run ask nothing of a table.
+    no_question = tables.TableQuestion(groups=())
+    return pack(name, run_id, no_question, store=store(), frame=None).to_html()
 
 
 def _export_bundle(snapshot: Snapshot) -> None:
@@ -140,14 +153,14 @@ def _export_bundle(snapshot: Snapshot) -> None:
         return
     page = urlencode(address(), doseq=True)
 
-    def made() -> bytes:
+    def packed() -> bytes:
         content = BytesIO()
         pack_runs(store(), [snapshot.run.id], content, address=page)
         return content.getvalue()
 
     download(
         "Bundle (ZIP)",
-        made,
+        packed,
         "fairdash-bundle.zip",
         icon=":material/inventory_2:",
         help="The run, its models and all rows of its table. Import it in another home "

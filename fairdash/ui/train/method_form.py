@@ -1,6 +1,6 @@
 """The form of a method, from its entry in the catalog."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -8,18 +8,18 @@ from typing import Any
 import streamlit as st
 
 from fairdash.audits import trials
-from fairdash.methods import CATALOG, Effort, Param
+from fairdash.methods import CATALOG, Effort, Method, Param
 from fairdash.sweep import MethodGrid
 from fairdash.ui.selection import OF_RUN, Fields, bound
 
 _Tied = dict[str, Any]  # what ties a widget to the selection
-_NUMBERS: dict[str, type[float] | type[int]] = {"float": float, "int": int}
+_NUMBERS: Mapping[str, type[float] | type[int]] = {"float": float, "int": int}
 _MOST_SEEDS = 20  # unless the run that is opened has more
 
 
 @dataclass(frozen=True)
 class TrainFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices of the Train page in the address."""
 
     # The method and parameters filled in, and the seeds.
     form: MethodGrid | None = field(default=None, metadata=OF_RUN)
@@ -36,12 +36,15 @@ def method_form(start: MethodGrid) -> MethodGrid:
 
     def current() -> MethodGrid:
         form = TrainFields.here().form
-        return form if form is not None and form.method in CATALOG else start
+        # An address may name a method that this version does not have.
+        if form is None or form.method not in CATALOG:
+            return start
+        return form
 
     def tie(value: Any, change: Callable[[Any], MethodGrid], key: str) -> _Tied:
         return bound("form", value, shown=lambda _: value, meant=change, key=key)
 
-    def another(key: str, effort: Effort | None = None) -> MethodGrid:
+    def with_defaults(key: str, effort: Effort | None = None) -> MethodGrid:
         if key == start.method and effort in (None, start.effort):
             return start
         return MethodGrid(method=key, effort=effort or "fast")
@@ -52,29 +55,30 @@ def method_form(start: MethodGrid) -> MethodGrid:
         "Method",
         list(CATALOG),
         format_func=lambda key: CATALOG[key].label,
-        **tie(method.key, another, "method"),
+        **tie(method.key, with_defaults, "method"),
     )
     st.caption(f"{method.summary}", help=method.source)
-    simple, place = st.container(), st.container()
-    two = method.efforts["fast"] != method.efforts["paper"]
-    effort: Effort = grid.effort if two else "fast"
-    if two:
-        pick_effort(**tie(effort, partial(another, method.key), f"{method.key} effort"))
-    usual = method.settings({}, effort)
-    values = trials.single_values(grid.params)
-    chosen = dict(usual)
-    for param in method.params:
-        if param.name in values and param.fits(values[param.name]):
-            chosen[param.name] = values[param.name]
+    # Above the effort on the page, but drawn after it: the effort sets their defaults.
+    simple = st.container()
+    more = st.container()
+    effort: Effort = "fast"
+    if method.efforts["fast"] != method.efforts["paper"]:
+        effort = grid.effort
+        with_effort = partial(with_defaults, method.key)
+        pick_effort(**tie(effort, with_effort, f"{method.key} effort"))
+    defaults = method.settings({}, effort)
+    chosen = defaults | _fitting(method, trials.single_values(grid.params))
 
     def changed(name: str, value: Any) -> MethodGrid:
-        now = current()
-        params = {**trials.single_values(now.params), name: value}
-        return now.model_copy(update={"params": params})
+        # Read anew: another widget may have changed since this one was drawn.
+        form = current()
+        params = {**trials.single_values(form.params), name: value}
+        return form.model_copy(update={"params": params})
 
     def draw(param: Param) -> None:
         value = chosen[param.name]
         if param.kind in _NUMBERS:
+            # YAML and JSON write 1.0 as 1; a slider wants all its numbers of one type.
             value = _NUMBERS[param.kind](value)
         key = f"{method.key} {param.name}"
         _widget(param, value, tie(value, partial(changed, param.name), key))
@@ -86,17 +90,17 @@ def method_form(start: MethodGrid) -> MethodGrid:
     advanced = [param for param in method.params if param.advanced]
     if advanced:
         with (
-            place.popover("More settings", icon=":material/tune:", width="stretch"),
+            more.popover("More settings", icon=":material/tune:", width="stretch"),
             st.container(width=460),
             st.grid(columns=2, min_column_width=190, gap=("xsmall", "small")),
         ):
             for param in advanced:
                 draw(param)
-    params: dict[str, Any] = {
-        param.name: chosen[param.name]
-        for param in method.params
-        if param.counts(chosen) and chosen[param.name] != usual[param.name]
-    }
+    params: dict[str, Any] = {}
+    for param in method.params:
+        value = chosen[param.name]
+        if param.counts(chosen) and value != defaults[param.name]:
+            params[param.name] = value
     return MethodGrid(method=method.key, params=params, effort=effort)
 
 
@@ -127,7 +131,17 @@ def seeds_input(start: int) -> int:
     return seeds
 
 
+def _fitting(method: Method, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that the method's parameters take; an address states any."""
+    return {
+        param.name: values[param.name]
+        for param in method.params
+        if param.name in values and param.fits(values[param.name])
+    }
+
+
 def _widget(param: Param, value: Any, tied: _Tied) -> None:
+    """Draw the widget of a parameter's kind."""
     common: dict[str, Any] = {"help": param.help or None, **tied}
     if param.kind == "choice":
         words = param.options.__getitem__
@@ -135,11 +149,19 @@ def _widget(param: Param, value: Any, tied: _Tied) -> None:
     elif param.kind == "text":
         st.text_input(param.title, **common)
     else:
-        ends = min(param.low, value), max(param.high, value)
-        low, high, step = map(_NUMBERS[param.kind], (*ends, param.step))
-        if param.letter:
-            st.slider(param.title, low, high, step=step, **common)
-            return
-        if param.kind == "float":
-            common["format"] = "%.4f"
-        st.number_input(param.title, low, high, step=step, **common)
+        _number_widget(param, value, common)
+
+
+def _number_widget(param: Param, value: Any, common: dict[str, Any]) -> None:
+    """Draw a slider for a parameter with a letter in its paper, else a field."""
+    number = _NUMBERS[param.kind]
+    # A run trained from the shell may lie outside the range that is offered here.
+    low = number(min(param.low, value))
+    high = number(max(param.high, value))
+    step = number(param.step)
+    if param.letter:
+        st.slider(param.title, low, high, step=step, **common)
+        return
+    if param.kind == "float":
+        common["format"] = "%.4f"
+    st.number_input(param.title, low, high, step=step, **common)

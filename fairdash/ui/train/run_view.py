@@ -1,4 +1,4 @@
-"""A run on the Train page: what was asked, how it goes, how it ended, what it found."""
+"""A run on the Train page: its request, its progress, its end and its result."""
 
 from functools import partial
 from typing import Any
@@ -33,8 +33,8 @@ _SEEDS = 3  # enough for a first spread, and a sample still trains in seconds
 def prefilled(run_id: str | None) -> tuple[MethodGrid, int]:
     """Return the method and the number of seeds that a run asked for, or defaults.
 
-    Of a sweep the method has the settings it opens on. After an audit of the
-    unconstrained model alone the next step is a remedy.
+    The method of a sweep has the settings that the sweep opens on. After an audit of
+    only the unconstrained model the next step is a remedy.
     """
     if run_id is not None:
         spec = SweepSpec.of_run(store().run(run_id).spec)
@@ -49,25 +49,28 @@ def tray_with(run_id: str, before: str | None) -> dict[str, Any]:
 
     ``before`` is the run that the page shows.
     """
+    tray: list[str] = []
+    if before:
+        models = known_models(store().run(run_id).dataset_id, before)
+        tray = [model.id for model in pinned(models, before)]
     ids = trials.ids_to_come(store(), run_id)
-    models_known = known_models(store().run(run_id).dataset_id, before)
-    tray = [model.id for model in pinned(models_known, before)] if before else []
-    asked_for = [name for method, name in ids.items() if method != BASELINE]
-    plain = [name for method, name in ids.items() if method == BASELINE]
-    models = with_pinned([*(tray or plain)], asked_for or plain)
-    return {"models": models, "model": models[-1]}
+    remedies = [model_id for method, model_id in ids.items() if method != BASELINE]
+    baseline = [model_id for method, model_id in ids.items() if method == BASELINE]
+    pinned_ids = with_pinned(tray or baseline, remedies or baseline)
+    return {"models": pinned_ids, "model": pinned_ids[-1]}
 
 
 def estimate(
     dataset_id: str, grid: MethodGrid, seeds: int, train_rows: int | None
 ) -> str:
-    """Say how many models are trained, about how long, and what of missing numbers."""
+    """Say how many models are trained, how long, and what missing numbers become."""
     try:
         spec = runs.training_spec(dataset_id, grid, seeds, train_rows=train_rows)
         cost = training.expected_cost(store(), dataset_id, spec).words()
         missing = training.missing_words(store().dataset(dataset_id), grid)
         return f"{cost} {missing}"
-    except ValueError:  # told when it is asked for
+    except ValueError:
+        # A form that cannot be trained says so at the press of Train, not before.
         return ""
 
 
@@ -78,7 +81,8 @@ def show_run(snapshot: Snapshot) -> None:
         runs.show_curves(training.main_trials(snapshot))
         return
     runs.finish_audit(snapshot)
-    done, total = snapshot.count("finished"), len(snapshot.trials)
+    done = snapshot.count("finished")
+    total = len(snapshot.trials)
     saved = f"{done} of {plural(total, 'model')} finished and kept."
     runs.show_ending(snapshot.run, f"{saved} Press Train to go on from there.")
     if done:
@@ -86,23 +90,28 @@ def show_run(snapshot: Snapshot) -> None:
 
 
 def _show_result(snapshot: Snapshot) -> None:
-    data, page = snapshot.run.dataset_id, result_page("comparison", beside=False)
+    """Draw the comparison of the tray's models, and the evidence below it."""
+    data = snapshot.run.dataset_id
+    page = result_page("comparison", beside=False)
     trained = known_models(data, snapshot.run.id)
     with page.tray:
         models = pick_models(trained, snapshot.run.id)
     with page.figure:
         advise_rule(models[-1], data)
-    looked_at = models[-1].trials
+    # Curves are of the training, which no decision rule changes.
+    trials_of_curves = models[-1].trials
     models = decided(models)
     result = gaps.outcome(store(), snapshot, models)
-    answer, drawn = result.answer(), result
-    shown = page.before_after(models)
-    if len(shown) < len(models):
-        drawn = gaps.outcome(store(), snapshot, shown)
+    drawn = result
+    # The figure may show two of the models; the sentence is about all of them.
+    compared = page.before_after(models)
+    if len(compared) < len(models):
+        drawn = gaps.outcome(store(), snapshot, compared)
     with page.controls:
         pick_rule(models[-1])
-    page.show(answer, shown=drawn.answer())
-    openers = [Evidence("training", "Training", lambda: runs.show_curves(looked_at))]
+    page.show(result.answer(), shown=drawn.answer())
+    draw_curves = partial(runs.show_curves, trials_of_curves)
+    openers = [Evidence("training", "Training", draw_curves)]
     if any(model.method == rules.METHOD for model in models):
         draw = partial(_show_rules, snapshot, models)
         openers.append(Evidence("rules", "The rules", draw))
@@ -116,16 +125,18 @@ def _show_rules(snapshot: Snapshot, models: list[Setting]) -> None:
     except ValueError as error:
         problem("The rules cannot be written in words", error)
         return
-    if listing is not None:
-        heading(listing.title)
-        shares = listing.frame.columns[3:]
-        percent = st.column_config.NumberColumn(format="percent")
-        show_table(listing.frame, columns=dict.fromkeys(map(str, shares), percent))
-        st.caption(plain(listing.note))
+    if listing is None:
+        return
+    heading(listing.title)
+    percent = st.column_config.NumberColumn(format="percent")
+    # The rule, its decision and its number of rows come first.
+    shares = [str(column) for column in listing.frame.columns[3:]]
+    show_table(listing.frame, columns=dict.fromkeys(shares, percent))
+    st.caption(plain(listing.note))
 
 
 def _remedy_in_question(run_id: str) -> Setting | None:
-    # of a sweep that opens on the plain model the first remedy of note
+    """Return the first remedy of note of a sweep that opens on the plain model."""
     if choices.opened_on(store(), run_id) is None:
         return None
     models = trials.known_models_of(store(), [run_id])
@@ -136,6 +147,7 @@ def _remedy_in_question(run_id: str) -> Setting | None:
 
 
 def _grid_of(spec: SweepSpec, chosen: Setting | None) -> MethodGrid | None:
+    """Return the entry of a spec that trained a setting, or its first remedy."""
     for grid in spec.methods:
         if chosen is None and grid.method != BASELINE:
             return grid

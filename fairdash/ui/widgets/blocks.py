@@ -19,7 +19,7 @@ from fairdash.ui.selection import SharedFields, choose, entry, with_entry
 from fairdash.ui.widgets.state import store
 from fairdash.ui.widgets.uploads import FURTHER_TABLE_MB
 
-_MARKING = Lock()
+_MARKING = Lock()  # of the theme, on a figure that several windows draw
 
 
 def context(*facts: str) -> None:
@@ -50,17 +50,17 @@ def more(
 def form_beside(
     key: str, *, answered: bool, form: float = 0.25
 ) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Return the places of a form, a share of the width, and of what it leads to.
+    """Return the places of a form, a share of the width, and of its result.
 
-    On a phone one stands above the other: what is ``answered`` comes first.
+    A phone shows them one above the other, the result first once it is ``answered``.
     """
     if answered:
         columns = f".st-key-{key} > * > [data-testid=stHorizontalBlock]"
         style = f"{columns} {{ flex-wrap: wrap-reverse; }}"
         st.html(f"<style>@media (max-width: 640px) {{ {style} }}</style>")
     with st.container(key=key):
-        left, right = st.columns([form, 1 - form], gap="medium")
-    return left, right
+        form_place, result_place = st.columns([form, 1 - form], gap="medium")
+    return form_place, result_place
 
 
 def figure(picture: Picture, *, key: str, caption: str = "", how: str = "") -> None:
@@ -79,8 +79,9 @@ def figure(picture: Picture, *, key: str, caption: str = "", how: str = "") -> N
 
 def draw_picture(picture: Picture, *, key: str) -> None:
     """Draw a picture and nothing beside it."""
-    # colour tokens are swapped when a figure mounts: a new theme is a new figure
-    with _MARKING:  # windows of both themes may draw this one
+    # Colour tokens are swapped when a figure mounts: a new theme is a new figure.
+    # Windows of both themes may draw this one at the same time.
+    with _MARKING:
         marked = picture.figure.update_layout(meta=st.context.theme.type)
         alt = visible(picture.alt)
         st.plotly_chart(marked, config=theme.CONFIG, alt=alt, key=key)
@@ -99,11 +100,13 @@ def show_table(
 
     ``columns`` are configurations by name of column, ``how`` is for `st.dataframe`.
     """
-    three = st.column_config.NumberColumn(format="%.3f")
-    shares = {
-        str(name): three for name, kind in table.dtypes.items() if kind.kind == "f"
-    }
-    draw_table(table, {**shares, **(columns or {})}, **how)
+    three_decimals = st.column_config.NumberColumn(format="%.3f")
+    formats: dict[str, Any] = {}
+    for name, kind in table.dtypes.items():
+        if kind.kind == "f":
+            formats[str(name)] = three_decimals
+    formats |= columns or {}
+    draw_table(table, formats, **how)
 
 
 def draw_table(
@@ -114,8 +117,11 @@ def draw_table(
     ``columns`` are configurations by name of column, ``how`` is for `st.dataframe`.
     """
     how = {"hide_index": True, "placeholder": "–", **how}
-    named = {visible(name): config for name, config in (columns or {}).items()}
-    return st.dataframe(visible_table(table), column_config=named, **how)
+    # Names of columns are a user's words: they are made visible as cells are.
+    visible_columns = {
+        visible(name): config for name, config in (columns or {}).items()
+    }
+    return st.dataframe(visible_table(table), column_config=visible_columns, **how)
 
 
 def heading(text: str, how: str = "") -> None:
@@ -180,12 +186,15 @@ def confirm_deletion(
 def _remedies(
     remedies: Mapping[str, Callable[[], None]], alignment: Literal["left", "center"]
 ) -> None:
+    """Draw a button for each remedy, the first as the primary one."""
+    kind: Literal["primary", "secondary"] = "primary"
+    pressed = []
     with st.container(horizontal=True, horizontal_alignment=alignment):
-        pressed = [
-            action
-            for position, (label, action) in enumerate(remedies.items())
-            if st.button(label, type="secondary" if position else "primary")
-        ]
+        for label, action in remedies.items():
+            if st.button(label, type=kind):
+                pressed.append(action)
+            kind = "secondary"
+    # After all buttons and outside of their row: an action may draw or open a page.
     for action in pressed:
         action()
 
@@ -197,7 +206,7 @@ def card(item: Kpi) -> None:
         colours: dict[bool | None, str] = {True: "green", False: "red", None: "gray"}
         chip["delta"] = plain(item.delta)
         chip["delta_color"] = colours[item.good]
-        # st.metric reads a typographic minus as positive
+        # Streamlit's metric reads a typographic minus as positive.
         arrows = {"+": "up", MINUS: "down"}
         chip["delta_arrow"] = arrows.get(item.delta[0], "off")
     st.metric(
@@ -235,8 +244,9 @@ def download(
     label: str, content: Callable[[], str | bytes] | str, file_name: str, **options: Any
 ) -> None:
     """Offer a file, made on the click if it is a callable, as an entry of a popover."""
-    usual = {"type": "tertiary", "width": "stretch", "on_click": "ignore"}
-    st.download_button(label, content, file_name, **{**usual, **options})
+    # A download changes nothing on the page, so a click does not run it again.
+    defaults = {"type": "tertiary", "width": "stretch", "on_click": "ignore"}
+    st.download_button(label, content, file_name, **{**defaults, **options})
 
 
 def kept_upload(label: str, role: str) -> str | None:
@@ -247,7 +257,7 @@ def kept_upload(label: str, role: str) -> str | None:
     """
     key = f"upload {role}"
 
-    def sent_or_removed() -> None:
+    def forget_removed() -> None:
         if st.session_state[key] is None:
             choose(files=with_entry(SharedFields.here().files, role, None))
 
@@ -256,7 +266,7 @@ def kept_upload(label: str, role: str) -> str | None:
         type=list(reading.upload_suffixes()),
         max_upload_size=FURTHER_TABLE_MB,
         key=key,
-        on_change=sent_or_removed,
+        on_change=forget_removed,
     )
     current = entry(SharedFields.here().files, role)
     if sent is not None:

@@ -28,13 +28,13 @@ from fairdash.ui.widgets.state import end_page, store, theme_watch, who
 from fairdash.ui.widgets.tour import present_button, show_tour
 
 _HERE = Path(__file__).parent
-_ANOTHER = ""
+_ANOTHER = ""  # the entry of the picker that is no data set; ids are never empty
 _PICKER = 240  # pixels: what `shortened` leaves of a name fits in
 
 
 @dataclass(frozen=True)
 class View:
-    """What the reader looks at: ids of a run and a data set, and the Export corner."""
+    """The selection of a page: ids of a run and a data set, and the Export corner."""
 
     run: str | None
     data: str | None
@@ -71,13 +71,15 @@ def page(entry: pages.Page) -> View:
     st.logo(str(_HERE / "logo.svg"), size="large")
     _stop_unless_let_in()
     selection.arrive(entry.name)
-    run, data = (st.query_params.get(name) or None for name in ("run", "data"))
+    run = st.query_params.get("run") or None
+    data = st.query_params.get("data") or None
     gone = missing(run, data)
     if not gone:
         run, data = _agree(run, data, entry.pick)
     if entry.shows and not gone and _on_stage(run):
         theme_watch()
         return View(run, data, st.container(), on_stage=True)
+    # Links of a page whose run is gone would lead to the same message.
     _menu({} if gone else selection.menu_address(entry.name))
     corner = _title_row(entry.question)
     if entry.pick and not gone:
@@ -106,8 +108,9 @@ def page(entry: pages.Page) -> View:
 
 
 def _on_stage(run_id: str | None) -> bool:
-    asked = selection.SharedFields.here().show is not None
-    return asked and sweeps.can_be_shown(store(), run_id)
+    if selection.SharedFields.here().show is None:
+        return False
+    return sweeps.can_be_shown(store(), run_id)
 
 
 def _say_notes(dataset_id: str) -> None:
@@ -115,13 +118,15 @@ def _say_notes(dataset_id: str) -> None:
     record = store().dataset_record(dataset_id)
     try:
         sentences = store().table_notes(record.table_sha256).sentences
-    except (ValueError, OSError):  # the page itself says that the table is damaged
+    except (ValueError, OSError):
+        # The page itself says that the table is damaged.
         return
     for sentence in sentences:
         st.caption(plain(sentence))
 
 
 def _stop_unless_let_in() -> None:
+    """End the page with the button to log in where a login is needed."""
     configured = st.secrets.load_if_toml_exists() and "auth" in st.secrets
     if not configured and "FAIRDASH_LOGIN" not in os.environ:
         return
@@ -145,11 +150,10 @@ def open_page(
 
     What else is chosen goes along as far as it is of them; ``more`` are other fields.
     """
-    chosen = (
-        selection.with_run(selection.address(opened=None), run, data)
-        if run or data
-        else {}
-    )
+    chosen: selection.Address = {}
+    if run or data:
+        # Names of what is unfolded are names of the page that is left.
+        chosen = selection.with_run(selection.address(opened=None), run, data)
     selection.open_at(page.path, chosen | selection.stated(**more))
 
 
@@ -201,14 +205,12 @@ def _stop_if_unsupported(run_id: str) -> None:
 def _agree(
     run: str | None, data: str | None, pick: str | None
 ) -> tuple[str | None, str | None]:
+    """Return a run and a data set that go together, and write them into the address.
+
+    A page that picks runs follows the run, any other page the data set.
+    """
     if run is None and pick == "run":
-        runs = (
-            record.id
-            for record in store().runs()
-            if data in (None, record.dataset_id)
-            and not unsupported_methods(record.spec)
-        )
-        run = next(runs, None)
+        run = _newest_run(data)
     if run is not None:
         of_run = store().run(run).dataset_id
         if pick == "run" or data is None:
@@ -219,17 +221,27 @@ def _agree(
     return run, data
 
 
+def _newest_run(data: str | None) -> str | None:
+    """Return the newest run that can be opened, of a data set if there is one."""
+    for record in store().runs():
+        if data not in (None, record.dataset_id):
+            continue
+        if not unsupported_methods(record.spec):
+            return record.id
+    return None
+
+
 def _menu(links_to: selection.Address) -> None:
     with st.sidebar:
         for heading, listed in pages.sections().items():
             with st.container(gap="xxsmall"):
                 if heading:
                     st.caption(heading)
-                for each in listed:
+                for entry in listed:
                     st.page_link(
-                        each.path,
-                        label=each.name,
-                        icon=f":material/{each.icon}:",
+                        entry.path,
+                        label=entry.name,
+                        icon=f":material/{entry.icon}:",
                         width="stretch",
                         query_params=links_to or None,
                     )
@@ -254,10 +266,15 @@ def _title_row(question: str) -> DeltaGenerator:
 
 
 def _picker(kind: Literal["run", "data"], current: str | None) -> None:
-    names = _distinct(store().runs() if kind == "run" else store().datasets())
+    """Draw the menu of runs or data sets; a choice opens it on this page."""
+    if kind == "run":
+        label = "Run"
+        names = _distinct(store().runs())
+    else:
+        label = "Data set"
+        names = _distinct(store().datasets())
     if not names:
         return
-    label = "Run" if kind == "run" else "Data set"
     index = list(names).index(current) if current else None
     if kind == "data":
         names[_ANOTHER] = "Another table…"
@@ -282,14 +299,15 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
 
 
 def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
+    """Return names by id; the time, and if need be the id, tells equal ones apart."""
     names = {record.id: record.name for record in records}
     times = {record.id: clock_time(record.created) for record in records}
-    for more in (times, {key: key for key in names}):
-        alike = Counter(names.values())
-        names = {
-            key: name if alike[name] == 1 else f"{name} · {more[key]}"
-            for key, name in names.items()
-        }
+    ids = {record.id: record.id for record in records}
+    for suffixes in (times, ids):
+        uses = Counter(names.values())
+        for key, name in names.items():
+            if uses[name] > 1:
+                names[key] = f"{name} · {suffixes[key]}"
     return names
 
 
@@ -297,7 +315,7 @@ log = get_logger("fairdash")
 
 
 class Incident(Exception):
-    """What nobody foresaw, by its number."""
+    """An error that nobody foresaw, by its number."""
 
     alternate_name = ""  # the box on the page names no type
 
@@ -310,27 +328,39 @@ def tell(ex: BaseException) -> None:
     and in the log beside the traceback.
     """
     with private.main_part():
+        gone = None
         try:
             chosen = selection.SharedFields.here()
             why = trouble(ex)
-            gone = None if why else missing(chosen.run, chosen.data)
-        except OSError as now:
-            why, gone = trouble(now), None
+            if not why:
+                gone = missing(chosen.run, chosen.data)
+        except OSError as second_error:
+            # The store failed while it was asked what is missing.
+            why = trouble(second_error)
         if why:
             log.error("%s", why)
             problem("The store does not work", why)
         elif gone:
-            problem(gone[1], "It was deleted in another window.")
+            _, title = gone
+            problem(title, "It was deleted in another window.")
         else:
-            number = secrets.token_hex(3)
-            log.error("incident %s", number, exc_info=ex)
-            st.exception(
-                Incident(
-                    f"Something unexpected went wrong: incident {number}. What was "
-                    "finished is not lost. Load the page again; the server's log says "
-                    "under this number what happened."
-                )
-            )
+            _report_incident(ex)
+
+
+def _report_incident(error: BaseException) -> None:
+    """Log an error with a number, and show only the number.
+
+    A traceback has paths of the server and rows of the data in it.
+    """
+    number = secrets.token_hex(3)
+    log.error("incident %s", number, exc_info=error)
+    st.exception(
+        Incident(
+            f"Something unexpected went wrong: incident {number}. What was "
+            "finished is not lost. Load the page again; the server's log says "
+            "under this number what happened."
+        )
+    )
 
 
 private.tell_errors_by(tell)

@@ -89,7 +89,8 @@ def advise_rule(model: Setting, dataset_id: str) -> None:
     """Say where a model decides nearly alike for all, and offer another rule."""
     if not chosen_rule().usual:
         return
-    if advice := trials.alike_advice(store(), model, dataset_id):
+    advice = trials.alike_advice(store(), model, dataset_id)
+    if advice:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(plain(advice), width="content")
             st.button(

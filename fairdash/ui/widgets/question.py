@@ -15,9 +15,14 @@ def model_in_question(
 
     An address that names no model may name those pinned: then it is the last of them.
     """
-    chosen, ids = SharedFields.here(), {model.id for model in models}
-    pins = [name for name in chosen.models if name in ids]
-    name = chosen.model if chosen.model in ids else next(reversed(pins), None)
+    chosen = SharedFields.here()
+    ids = {model.id for model in models}
+    pinned = [name for name in chosen.models if name in ids]
+    name = None
+    if chosen.model in ids:
+        name = chosen.model
+    elif pinned:
+        name = pinned[-1]
     return question.ModelInQuestion.of(
         store(), run_id, models, name=name, seed=chosen.seed, rule=chosen_rule()
     )

@@ -13,7 +13,6 @@ evidence. What is open stands in the address.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -27,7 +26,8 @@ from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
 
 _WIDTHS = [3, 1]  # of figure and cards
-_MOST_CARDS, _MOST_BESIDE = 4, 6  # below a figure, and beside it
+_MOST_CARDS = 4  # in one row below a figure
+_MOST_CARDS_BESIDE = 6  # in two columns beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
 _LOOKS = "looks"  # in the session: by run, or by data set without one
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
@@ -35,7 +35,7 @@ _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 
 @dataclass(frozen=True)
 class ResultFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices in the address of pages with a result."""
 
     # Which models the figure shows: see `ResultPage.before_after`.
     shown: str | None = None
@@ -64,7 +64,7 @@ class ResultPage:
     cards: DeltaGenerator
     below: DeltaGenerator
     most_cards: int
-    _own: list[Evidence] = field(default_factory=list)
+    _answer_evidence: list[Evidence] = field(default_factory=list)
 
     def before_after(self, models: Sequence[Setting]) -> list[Setting]:
         """Draw the switch beside the controls; return the models the figure shows.
@@ -111,37 +111,43 @@ class ResultPage:
 
         ``first`` is open until the user opens anything, or closes it.
         """
-        every = {each.name: each for each in (*openers, *self._own)}
-        if not every:
+        by_name = {opener.name: opener for opener in (*openers, *self._answer_evidence)}
+        if not by_name:
             return
 
-        closed = f"no {first}"  # a URL without any name opens the first again
+        # A URL without any name opens the first again, so a closed one has a name too.
+        closed = f"no {first}"
 
-        def shown(names: tuple[str, ...]) -> list[str]:
-            return [name for name in names if name in every]
+        def opened_here(names: tuple[str, ...]) -> list[str]:
+            return [name for name in names if name in by_name]
 
-        def meant(names: list[str]) -> tuple[str, ...]:
-            known = {*every, closed}
-            others = [name for name in SharedFields.here().opened if name not in known]
-            return (*others, *(names or [closed] * bool(first)))
+        def opened_on_all_pages(names: list[str]) -> tuple[str, ...]:
+            of_this_page = {*by_name, closed}
+            elsewhere = [
+                name for name in SharedFields.here().opened if name not in of_this_page
+            ]
+            if first and not names:
+                names = [closed]
+            return (*elsewhere, *names)
 
         with self.below:
-            now = st.pills(
+            opened = st.pills(
                 "Evidence",
-                list(every),
+                list(by_name),
                 selection_mode="multi",
-                format_func=lambda name: every[name].label,
+                format_func=lambda name: by_name[name].label,
                 **bound(
                     "opened",
-                    [first] if first in every else [],
-                    shown=shown,
-                    meant=meant,
+                    [first] if first in by_name else [],
+                    shown=opened_here,
+                    meant=opened_on_all_pages,
                     key=self.name,
                 ),
             )
-            for name in every:
-                if name in (now or []):
-                    every[name].draw()
+            # In the order of the pills, whatever the order of clicks.
+            for name, opener in by_name.items():
+                if name in (opened or []):
+                    opener.draw()
 
     def _note(self, picture: Picture | None, answer: Answer) -> None:
         """Keep table and method as evidence: each needs no figure."""
@@ -161,9 +167,9 @@ class ResultPage:
 
         parts = (answer.table, answer.data, numbers)
         if any(part is not None for part in parts):
-            self._own.append(Evidence("table", "Table", table))
+            self._answer_evidence.append(Evidence("table", "Table", table))
         if answer.how:
-            self._own.append(Evidence("how", "How this is computed", how))
+            self._answer_evidence.append(Evidence("how", "How this is computed", how))
 
 
 def result_page(name: str, *, beside: bool = True) -> ResultPage:
@@ -189,12 +195,16 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
             horizontal=True, vertical_alignment="bottom", gap="small", key="controls"
         )
         switch = st.container(width="content")
-    figure, column = st.container(), st.container()
     if beside:
         figure, column = st.columns(_WIDTHS, gap="medium")
-    across = 2 if beside else _MOST_CARDS
-    most_cards = _MOST_BESIDE if beside else _MOST_CARDS
-    cards = column.grid(columns=across, min_column_width=140, gap=10)
+        most_cards = _MOST_CARDS_BESIDE
+        n_columns = 2
+    else:
+        figure = st.container()
+        column = st.container()
+        most_cards = _MOST_CARDS
+        n_columns = _MOST_CARDS
+    cards = column.grid(columns=n_columns, min_column_width=140, gap=10)
     below = st.container()
     return ResultPage(
         name,
@@ -213,13 +223,17 @@ def result_page(name: str, *, beside: bool = True) -> ResultPage:
 def say(answer: Answer) -> None:
     """Write the verdict and, behind "how sure?", its intervals, rows and seeds."""
     st.header(plain(answer.verdict), anchor=False, width="stretch")
-    drawn: Any = answer.figure and answer.figure.picture(plots)
-    headline = [f"{drawn.headline}.", drawn.caption] if drawn else []
-    parts = [answer.details, _looked(answer), *headline, answer.caption]
-    more = [without_sentences(part, answer.verdict) for part in parts]
+    parts = [answer.details, _looked(answer)]
+    if answer.figure is not None:
+        picture = answer.figure.picture(plots)
+        parts += [f"{picture.headline}.", picture.caption]
+    parts.append(answer.caption)
     with st.popover("how sure?", type="tertiary"), st.container(width=380):
-        for words in filter(None, more):
-            st.markdown(plain(words))
+        for part in parts:
+            # Details begin with the verdict, which stands above already.
+            words = without_sentences(part, answer.verdict)
+            if words:
+                st.markdown(plain(words))
         st.caption(plain(" · ".join(filter(None, answer.facts))))
 
 
@@ -227,10 +241,10 @@ def _looked(answer: Answer) -> str:
     """Return what stays of a finding among all that this session asked of its rows."""
     if answer.difference is None:
         return ""
-    here = SharedFields.here()
-    every = st.session_state.setdefault(_LOOKS, {})
-    words: str = every.setdefault(here.run or here.data, Looks()).words(answer)
-    return words
+    fields = SharedFields.here()
+    looks_by_rows = st.session_state.setdefault(_LOOKS, {})
+    looks: Looks = looks_by_rows.setdefault(fields.run or fields.data, Looks())
+    return looks.words(answer)
 
 
 def show_numbers(answer: Answer) -> None:

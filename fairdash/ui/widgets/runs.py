@@ -23,7 +23,8 @@ from fairdash.ui.widgets.blocks import figure, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import store
 
-_AUDIT = "audited run"
+_AUDIT = "audited run"  # in the session: the run whose end opens Local fairness
+# Training rows above which pages train on a sample, and the size of that.
 LARGE = 200_000
 PROPOSED = 100_000
 _LOSS_HOW = """
@@ -31,7 +32,7 @@ The model's loss on training and validation rows, and the adversary's loss. A
 fair model leaves the adversary as unsure as guessing. Validation rows decide nothing
 here but show when training has gone on long enough.
 """
-_INTERVAL = "1s"
+_INTERVAL = "1s"  # of the polls; tests set another one in the environment
 
 
 def start_training(
@@ -79,16 +80,20 @@ def training_spec(
 
 
 def _alike(grid: MethodGrid, beside: str) -> MethodGrid:
-    usual = CATALOG[beside].settings({}, grid.effort)
-    own = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
-    params = {n: v for n, v in own.items() if n in usual and v != usual[n]}
+    """Return the method ``beside`` with the settings that it shares with a grid."""
+    defaults = CATALOG[beside].settings({}, grid.effort)
+    settings = CATALOG[grid.method].settings({}, grid.effort) | dict(grid.params)
+    params = {}
+    for name, value in settings.items():
+        if name in defaults and value != defaults[name]:
+            params[name] = value
     return MethodGrid(method=beside, params=params, effort=grid.effort)
 
 
 def start_audit(dataset_id: str) -> None:
     """Train the baseline and go where it is watched; its end shows where it is unfair.
 
-    Of large data it is trained on a subsample, and its results say so. Raises
+    Large data are subsampled for training, and the results say so. Raises
     ValueError when the data set cannot be trained on.
     """
     grid = MethodGrid(method=BASELINE)
@@ -120,7 +125,7 @@ def source(record: DatasetRecord) -> DataSource:
 def rows_to_train(dataset_id: str) -> int | None:
     """Return how many rows pages train on and say so; None is all of them.
 
-    Of more than `LARGE` training rows it is a stratified sample of `PROPOSED`.
+    More than `LARGE` training rows are replaced by a stratified sample of `PROPOSED`.
     """
     if trials.part_sizes(store(), dataset_id)[0] <= LARGE:
         return None
@@ -130,15 +135,18 @@ def rows_to_train(dataset_id: str) -> int | None:
 
 def progress_facts(snapshot: Snapshot) -> list[str]:
     """Return what an open run does, how many models have finished, the time left."""
-    total, done = len(snapshot.trials), snapshot.count("finished")
-    waits, card = engine.why_waits(store(), snapshot), engine.engine_card(store().root)
-    since = (card or {}).get("since", 0.0)
-    left = None if waits else progress.seconds_left(store(), snapshot, since)
-    facts = [
-        waits or training.activity(snapshot),
-        f"{done} of {plural(total, 'model')} finished" if total > 1 else "",
-        "" if left is None else time_left(left),
-    ]
+    reason_to_wait = engine.why_waits(store(), snapshot)
+    facts = [reason_to_wait or training.activity(snapshot)]
+    total = len(snapshot.trials)
+    if total > 1:
+        done = snapshot.count("finished")
+        facts.append(f"{done} of {plural(total, 'model')} finished")
+    if not reason_to_wait:
+        # Time before the engine started is no measure of how fast it trains.
+        card = engine.engine_card(store().root) or {}
+        seconds = progress.seconds_left(store(), snapshot, card.get("since", 0.0))
+        if seconds is not None:
+            facts.append(time_left(seconds))
     return [fact for fact in facts if fact]
 
 
@@ -172,18 +180,20 @@ def show_ending(run: RunRecord, saved: str) -> None:
         st.info(saved, title=f"Cancelled after {after}")
 
 
-def show_curves(shown: Sequence[TrialRecord | ScoredModel]) -> None:
+def show_curves(setting_trials: Sequence[TrialRecord | ScoredModel]) -> None:
     """Draw the loss curves of one setting, the mean over its trials."""
-    table = training.curves(store(), shown)
-    label = model_label(shown[0].method, shown[0].params)
+    first = setting_trials[0]
+    table = training.curves(store(), setting_trials)
+    label = model_label(first.method, first.params)
+    # One epoch is no curve; a run that goes on may have more of them soon.
     if len(table) < 2:
-        if all(map(training.is_finished, shown)):
+        if all(map(training.is_finished, setting_trials)):
             st.caption(plain(f"{label} has no losses by epoch."))
         return
-    n_seeds = len(shown)
+    n_seeds = len(setting_trials)
     seeds = f"mean of {n_seeds} seeds" if n_seeds > 1 else "one seed"
-    n_epochs = max(trial.params.get("n_epochs", 1) for trial in shown)
-    role = CATALOG[shown[0].method].colour_role
+    n_epochs = max(trial.params.get("n_epochs", 1) for trial in setting_trials)
+    role = CATALOG[first.method].colour_role
     figure(
         plots.plot_training(table, colour_role=role, n_epochs=n_epochs),
         caption=f"{label}, {seeds}.",

@@ -20,7 +20,7 @@ _OWN_SPLIT = 0  # seed: its test rows judge what is learned on the others
 
 @dataclass(frozen=True)
 class ScoreFields(Fields):
-    """What the address says beside what every page knows."""
+    """Choices in the address of pages that post-process scores."""
 
     # Scores that are post-processed: a trial's key or a column.
     scores: str | None = field(default=None, metadata=OF_RUN)
@@ -39,12 +39,12 @@ class Source(NamedTuple):
 
     @property
     def id(self) -> str:
-        """How the address names it."""
+        """Its name in the address."""
         return self.model.source.address
 
     @property
     def learned(self) -> str:
-        """Label of the rows that thresholds are learned on."""
+        """Label of the rows used to learn thresholds."""
         return "calibration" if self.model.is_own else "validation"
 
     def decided_by(self, rule: DecisionRule) -> "Source":
@@ -55,7 +55,7 @@ class Source(NamedTuple):
 def post_sources(
     models: Sequence[Setting], own: Sequence[Setting], run_id: str | None = None
 ) -> list[Source]:
-    """Return what can be post-processed, what one most likely wants first.
+    """Return the scores that can be post-processed, the most likely choice first.
 
     The plain model comes first, whose gap is to be corrected, then the model that other
     pages of the run open on, then other models and the reader's own scores.
@@ -64,16 +64,22 @@ def post_sources(
         first = question.ModelInQuestion.of(store(), run_id, models).setting
         ordered = [*trials.beside_plain(first, models), *models]
         models = list({model.id: model for model in ordered}.values())
-    trained = [
-        Source(
-            model.label if len(model.trials) == 1 else f"{model.label}, seed {t.seed}",
-            model.id,
-            t,
-        )
-        for model in models
-        for t in model.trials
-    ]
-    return [*trained, *map(_own_source, own)]
+    sources = []
+    for model in models:
+        sources += _trained_sources(model)
+    sources += map(_own_source, own)
+    return sources
+
+
+def _trained_sources(setting: Setting) -> list[Source]:
+    """Return a source for every seed of a setting, labelled by seed if several."""
+    sources = []
+    for model in setting.trials:
+        label = setting.label
+        if len(setting.trials) > 1:
+            label = f"{setting.label}, seed {model.seed}"
+        sources.append(Source(label, setting.id, model))
+    return sources
 
 
 def _own_source(setting: Setting) -> Source:
@@ -92,21 +98,28 @@ def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
 
 def what_margins_are(source: Source, dataset_id: str) -> str:
     """Say on which scale thresholds of own scores are, if not on that of the scores."""
-    own = source.model.score
-    if own is None or own.threshold is None:
+    column = source.model.score
+    if column is None or column.threshold is None:
         return ""
-    middle, reach = own.scale(store().score_values(store().dataset(dataset_id), own))
+    values = store().score_values(store().dataset(dataset_id), column)
+    middle, reach = column.scale(values)
+    name = column.column
     return (
-        f"Margins of {own.column} are ({own.column} − {middle:g}) / {reach:g}: above 0 "
-        f"from {own.threshold:g} on. Ramps and thresholds, also exported ones, are "
+        f"Margins of {name} are ({name} − {middle:g}) / {reach:g}: above 0 "
+        f"from {column.threshold:g} on. Ramps and thresholds, also exported ones, are "
         "on this scale."
     )
 
 
 def cannot_be_asked(dataset_id: str | None, about: str) -> str:
     """Say that own scores give no answer about other rows, and the way out."""
-    own = trials.own_scores(store(), dataset_id) if dataset_id else ()
-    names = [each.column for each in own if not getattr(each, "has_model", False)]
+    if not dataset_id:
+        return ""
+    columns = trials.own_scores(store(), dataset_id)
+    # Only scores of an ONNX file keep the model that computes more of them.
+    names = [
+        column.column for column in columns if not getattr(column, "has_model", False)
+    ]
     if not names:
         return ""
     return (
@@ -129,16 +142,20 @@ class Scored:
 def scored(dataset_id: str, source: Source) -> Scored:
     """Return the scores of a source by group; raises ValueError if groups are tiny."""
     dataset = store().dataset(dataset_id)
-    parts, own = split(dataset, source.model.seed), source.model.score
+    parts = split(dataset, source.model.seed)
+    own_scores = source.model.score
     kind: ScoreType = "probability"
-    if own is None:
+    if own_scores is None:
         margins = as_margins(store().artifact(source.model.source.key).scores(), kind)
+        calibration = parts.validation
     else:
-        margins, kind = own_margins(dataset, own)
+        margins, kind = own_margins(dataset, own_scores)
+        # No row trained these scores: all but the test rows may set thresholds.
+        calibration = None
     rows = SplitScores.of(
         margins,
         dataset.sensitive_features,
-        calibration=parts.validation if own is None else None,
+        calibration=calibration,
         test=parts.test,
         y=dataset.y,
         weight=dataset.sample_weight,
@@ -158,4 +175,6 @@ def _decided(dataset_id: str, model: ScoredModel) -> Any:
     decided = trials.decisions(store(), dataset_id, model)
     if isinstance(decided, Drawn):
         return decided.chance
-    return None if model.rule.usual else decided
+    if model.rule.usual:
+        return None
+    return decided

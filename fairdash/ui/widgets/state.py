@@ -1,4 +1,4 @@
-"""What the server process holds once for all sessions: store, components."""
+"""Objects that the server process holds once for all sessions: store, components."""
 
 import gc
 from collections.abc import Callable
@@ -49,7 +49,8 @@ export default function ({ parentElement, setStateValue }) {
 def store() -> Store:
     """Return the store of this server, or where there is a login the user's own."""
     user = who()
-    return (_opened() if user is None else _opened_for(user))[0]
+    opened, _ = _opened() if user is None else _opened_for(user)
+    return opened
 
 
 def who() -> User | None:
@@ -70,12 +71,14 @@ def _close(opened: tuple[Store, engine.Lease]) -> None:
 
 @st.cache_resource(show_spinner=False, on_release=_close)
 def _opened() -> tuple[Store, engine.Lease]:
-    return (opened := open_store()), engine.attach(opened.root)
+    opened = open_store()
+    return opened, engine.attach(opened.root)
 
 
 @st.cache_resource(show_spinner=False, ttl="1h", on_release=_close)
 def _opened_for(user: User) -> tuple[Store, engine.Lease]:
-    return (opened := open_store(user.home(home_folder()))), engine.attach(opened.root)
+    opened = open_store(user.home(home_folder()))
+    return opened, engine.attach(opened.root)
 
 
 @st.cache_resource(show_spinner=False)

@@ -53,14 +53,17 @@ _STOPS = (
 def go_to_stop(stop: int, run: str | None, data: str | None) -> None:
     """Open a stop of the tour, from 1, as it was before anything was chosen there."""
     target = _STOPS[stop - 1]
-    there = {"run": run, "data": data, "tour": stop, **target.chosen}
-    if target.plain and run and (models := trials.known_models_of(store(), [run])):
-        first = models[0].id
-        there |= {"models": (first,), "model": first, "scores": first}
-    open_at(target.page.path, stated(**there))
+    fields = {"run": run, "data": data, "tour": stop, **target.chosen}
+    if target.plain and run:
+        models = trials.known_models_of(store(), [run])
+        # A sample's run may have been deleted in another window meanwhile.
+        if models:
+            first = models[0].id
+            fields |= {"models": (first,), "model": first, "scores": first}
+    open_at(target.page.path, stated(**fields))
 
 
-def present_button(there: Address) -> None:
+def present_button(sweep_address: Address) -> None:
     """Draw the button that begins the show mode, at an address of the Sweep page."""
     how = "The pictures one at a time, in large type. Arrow keys go on and back."
     with st.container(key="present", width="content"):
@@ -68,7 +71,7 @@ def present_button(there: Address) -> None:
             "Present", icon=":material/slideshow:", type="tertiary", help=how
         )
     if pressed:
-        open_at(pages.SWEEP.path, there)
+        open_at(pages.SWEEP.path, sweep_address)
 
 
 def show_tour() -> None:
