@@ -1,4 +1,4 @@
-"""What a boxed process does: it locks itself in, then answers one message at a time.
+"""The boxed process: it locks itself in, then answers one message at a time.
 
 A message is sent after its length; an answer after its length and a letter for its
 kind, which the length does not count.
@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from socket import socket
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from fairdash.box.confine import close_the_kernel, drop_privileges, limit_tasks
 
@@ -27,7 +27,11 @@ Handler = Callable[[bytes], bytes]
 
 FIRST = 3  # number of the channel; the files follow it, nothing else is open
 MOST_FILES = 64
-DONE, REFUSED, FAILED, FULL = b"+", b"-", b"!", b"m"  # kinds of answers
+# Kinds of answers.
+DONE = b"+"
+REFUSED = b"-"
+FAILED = b"!"
+FULL = b"m"
 MOST_TEXT = 20_000  # bytes of an answer that is not `DONE`
 HEAD = struct.Struct(">Q")
 BLOCK = 1 << 20
@@ -53,10 +57,11 @@ def serve(request: dict[str, Any], descriptors: Sequence[int]) -> None:
     _renumber(descriptors)
     channel = socket(fileno=FIRST)
     channel.settimeout(request["idle"])
-    files = [
-        os.fdopen(FIRST + i, "r+b" if i > 1 else "rb", closefd=False)
-        for i in range(1, len(descriptors))
-    ]
+    files = []
+    for number in range(FIRST + 1, FIRST + len(descriptors)):
+        # The first file is read; those after it are written.
+        mode: Literal["rb", "r+b"] = "rb" if number == FIRST + 1 else "r+b"
+        files.append(os.fdopen(number, mode, closefd=False))
     handler = load(request["task"])(files)
     _lock(FIRST + len(descriptors), request["memory"], request["written"])
     with suppress(EOFError, OSError):
@@ -64,7 +69,7 @@ def serve(request: dict[str, Any], descriptors: Sequence[int]) -> None:
             message = _receive(channel)
             _allow_seconds(request["seconds"], for_good=request["single"])
             kind, content = _answer(handler, message)
-            del message
+            del message  # of up to the size of an upload, while the answer is sent
             channel.sendall(HEAD.pack(len(content)) + kind)
             channel.sendall(content)
 
@@ -91,23 +96,28 @@ def _answer(handler: Handler, message: bytearray) -> tuple[bytes, bytes]:
         return REFUSED, _text(str(error))
     except MemoryError:
         return FULL, b""
-    except Exception:  # a library met what its authors did not think of
+    except Exception:
+        # A library met what its authors did not think of.
         return FAILED, _text(traceback.format_exc(limit=-20))
 
 
 def _text(text: str) -> bytes:
-    # four bytes a character at most
+    # A character has four bytes at most.
     return text[: MOST_TEXT // 4].encode(errors="replace")
 
 
 def _renumber(descriptors: Sequence[int]) -> None:
     """Give descriptors the numbers from `FIRST` on, and close all others."""
+    # Copied beyond all of them first: a descriptor may have the number of another one.
     beyond = FIRST + len(descriptors) + max(descriptors)
-    aside = [fcntl.fcntl(d, fcntl.F_DUPFD, beyond) for d in descriptors]
-    for number, descriptor in enumerate(aside, start=FIRST):
+    copies = [
+        fcntl.fcntl(descriptor, fcntl.F_DUPFD, beyond) for descriptor in descriptors
+    ]
+    for number, descriptor in enumerate(copies, start=FIRST):
         os.dup2(descriptor, number, inheritable=False)
-    os.dup2(1, 0)  # standard input was the line to the app
-    os.dup2(1, 2)  # nothing foreign is printed
+    # Standard input was the line to the app, and nothing foreign is printed.
+    os.dup2(1, 0)
+    os.dup2(1, 2)
     os.closerange(FIRST + len(descriptors), os.sysconf("SC_OPEN_MAX"))
 
 
@@ -116,25 +126,31 @@ def _lock(n_open: int, memory: int, written: int) -> None:
 
     What code could take back, it can no longer once the kernel is closed to it.
     """
-    with suppress(OSError):  # where there is no /proc, memory is not limited
+    # Where there is no /proc, memory is not limited.
+    with suppress(OSError):
         with open("/proc/self/statm") as file:
-            used = int(file.read().split()[0]) * resource.getpagesize()
+            n_pages = int(file.read().split()[0])
+        used = n_pages * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + memory,) * 2)
     os.closerange(n_open, os.sysconf("SC_OPEN_MAX"))
     limit_tasks()
     drop_privileges()
-    close_the_kernel()  # while there is a number for a set of rules
+    # Before the limit of open files: the kernel's rules need a number for a moment.
+    close_the_kernel()
     resource.setrlimit(resource.RLIMIT_FSIZE, (written, written))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # every number below is taken, so none is free for another file, pipe or socket
+    # Every number below is taken, so none is free for another file, pipe or socket.
     resource.setrlimit(resource.RLIMIT_NOFILE, (n_open, n_open))
     sys.setrecursionlimit(1_000)
 
 
 def _allow_seconds(seconds: int, *, for_good: bool) -> None:
     """Let the next message take so long, and ``for_good`` none after it take more."""
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    used = usage.ru_utime + usage.ru_stime
     soft = math.ceil(used) + seconds
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    # one second more, so that the signal is the one that names the limit
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, soft + 1 if for_good else hard))
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if for_good:
+        # One second more, so that the signal is the one that names the limit.
+        hard = soft + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))

@@ -21,7 +21,7 @@ _slots = Slots()
 
 @dataclass(frozen=True)
 class Limits:
-    """What a process may take: ``seconds`` of a processor are those of each message.
+    """Limits of a process; ``seconds`` of a processor are those of each message.
 
     ``memory`` is beyond what loaded modules take, ``written`` what each file may grow
     to, both in bytes; ``idle`` the seconds after which a process nobody asks ends.

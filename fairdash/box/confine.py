@@ -36,12 +36,17 @@ _LANDLOCK_FILES = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 5: 0xFFFF}
 _LANDLOCK_TCP = {4: 0b11}
 _LANDLOCK_SCOPES = {6: 0b11}
 
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NAME = 1, 4, 15
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NAME = 15
 _PR_SET_NO_NEW_PRIVS = 38
 _CAPABILITY_VERSION = 0x20080522
 
-_SECCOMP_SET_MODE_FILTER, _SECCOMP_ALL_THREADS = 1, 1
-_ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+_SECCOMP_SET_MODE_FILTER = 1
+_SECCOMP_ALL_THREADS = 1
+_ALLOW = 0x7FFF0000
+_KILL = 0x80000000
+_ERROR = 0x00050000
 _EXTRA_TASKS = 512  # threads of libraries, where seccomp does not count for us
 
 # Name: number on x86_64, on aarch64; None where there is no such call.
@@ -282,13 +287,14 @@ def _masked(n: int, mask: int, value: int) -> list[bytes]:
 
 
 def _conditions() -> dict[str, list[bytes]]:
-    own = os.getpid()
+    # A process may send signals to itself, as abort does, and look at its limits only.
+    process = os.getpid()
     return {
         "newfstatat": _masked(3, _AT_EMPTY_PATH, _AT_EMPTY_PATH),  # fstat of glibc
         "fcntl": _one_of(1, _FCNTLS),
         "prctl": _one_of(0, (_PR_SET_NAME,)),
-        "prlimit64": _one_of(0, (0, own)),
-        "tgkill": _one_of(0, (own,)),  # abort
+        "prlimit64": _one_of(0, (0, process)),
+        "tgkill": _one_of(0, (process,)),  # abort
         "clone": _masked(0, _CLONE_THREAD | _CLONE_NAMESPACES, _CLONE_THREAD),
         "clone3": [_return(_ERROR | errno.ENOSYS)],
     }

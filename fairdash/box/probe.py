@@ -1,4 +1,4 @@
-"""What the box holds on this machine, found by trying it from within.
+"""A test from within of how well the box holds on this machine.
 
 `fairdash.box.confine` takes what the kernel lets it take. Whether that worked is not
 concluded from the kernel's version: a boxed process tries, as code would that took it
@@ -22,7 +22,7 @@ TASK = f"{__name__}:open_probe"
 
 @dataclass(frozen=True)
 class Confinement:
-    """What code that has taken a boxed process over cannot do.
+    """The refusals to code that has taken a boxed process over.
 
     Each field tells whether it is refused: to read and write ``files`` other than those
     of the request, to open ``connections`` of any kind, to start ``processes``, and to
@@ -41,7 +41,7 @@ class Confinement:
 
     @property
     def sentence(self) -> str:
-        """What an operator is told."""
+        """The sentence that an operator reads."""
         if self.holds:
             return "The box holds against code that runs in it."
         free = [what for what, refused in asdict(self).items() if not refused]

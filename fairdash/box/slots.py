@@ -18,7 +18,7 @@ Watch = Callable[[float, bool], None]
 
 
 class Endable(Protocol):
-    """What may be ended while it is idle."""
+    """A process that may be ended while it is idle."""
 
     @property
     def lives(self) -> bool:

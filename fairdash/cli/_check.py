@@ -48,12 +48,13 @@ def check(
             if path is not None:
                 check_one_of(option, path.suffix, (suffix,))
         limits = tables.Policy.parse(policy.read_bytes(), policy.name)
-        asked = limits.question
+        question = limits.question
         if model is not None or join is not None or by or sample_rows is not None:
             frame, source = read_rows(file, join, by, sample_rows=sample_rows)
         else:
-            frame, asked, source = tables.read_asked(file, asked)
-        limits = limits.model_copy(update={"count": asked.count})
+            frame, question, source = tables.read_asked(file, question)
+        # A file of counts names its column of people itself.
+        limits = limits.model_copy(update={"count": question.count})
         scorer = None if model is None else load(model)
         checked = tables.check_policy(frame, limits, source, model=scorer)
     if out is not None:

@@ -103,9 +103,9 @@ class Commands(TyperGroup):
 
 
 def _app(command: Callable[..., Any]) -> typer.Typer:
-    made = CommandApp(pretty_exceptions_enable=False, add_completion=False)
-    made.command()(command)
-    return made
+    app = CommandApp(pretty_exceptions_enable=False, add_completion=False)
+    app.command()(command)
+    return app
 
 
 app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_enable=False)

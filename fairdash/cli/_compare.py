@@ -42,30 +42,33 @@ def compare(
         if better not in (None, "larger", "smaller"):
             raise ValueError(f"--better must be larger or smaller, got {better!r}.")
     with refusing(rows):
-        larger = not measure.endswith(_SMALLER)
-        found = compare_methods(
+        larger_is_better = not measure.endswith(_SMALLER)
+        if better is not None:
+            larger_is_better = better == "larger"
+        comparison = compare_methods(
             read_table(rows),
             measure,
-            larger_is_better=larger if better is None else better == "larger",
+            larger_is_better=larger_is_better,
             blocks=blocks,  # type: ignore[arg-type]
             reference=reference,
         )
-    name = "tables" if found.blocks == "tables" else "splits"
+    name = "tables" if comparison.blocks == "tables" else "splits"
     typer.echo(
-        f"{measure}: {len(found.ranks)} methods on {found.n_blocks} {name}. Friedman's "
-        f"chi-square {found.statistic:.2f}, p {found.p_value:.2g}. Mean ranks differ "
-        f"clearly from {found.critical_difference:.2f} on (Nemenyi, 95%)."
+        f"{measure}: {len(comparison.ranks)} methods on {comparison.n_blocks} {name}. "
+        f"Friedman's chi-square {comparison.statistic:.2f}, "
+        f"p {comparison.p_value:.2g}. Mean ranks differ "
+        f"clearly from {comparison.critical_difference:.2f} on (Nemenyi, 95%)."
     )
-    if found.blocks == "splits":
+    if comparison.blocks == "splits":
         typer.echo(_SHARED)
-    ranks = found.ranks.rename_axis("method").rename("mean rank").reset_index()
+    ranks = comparison.ranks.rename_axis("method").rename("mean rank").reset_index()
     texts = [
         ranks.to_string(index=False, float_format="%.2f"),
-        f"Less {found.reference}, paired, 95% for all at once\n"
-        + found.differences.to_string(index=False, float_format="%.4f"),
+        f"Less {comparison.reference}, paired, 95% for all at once\n"
+        + comparison.differences.to_string(index=False, float_format="%.4f"),
         "Two methods, Nemenyi\n"
-        + found.pairs.to_string(index=False, float_format="%.3g"),
+        + comparison.pairs.to_string(index=False, float_format="%.3g"),
     ]
     for text in texts:
         typer.echo(f"\n{text}")
-    write(found.differences, out)
+    write(comparison.differences, out)

@@ -101,8 +101,8 @@ def add(
             if join is None and not by:
                 digest = store.add_table(file, name, sheet=own_sheet)
             else:
-                kept = "" if join is None else store.add_table(join, join.name)
-                frame = read_joined(file, join, by, sheet=own_sheet, table=kept)
+                second = "" if join is None else store.add_table(join, join.name)
+                frame = read_joined(file, join, by, sheet=own_sheet, table=second)
                 digest = store.add_frame(frame, name)
         table_roles = chosen or guess_roles(store.table(digest), name)
         title = name

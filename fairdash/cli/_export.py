@@ -102,7 +102,7 @@ def write_report(
     with opened(home) as store:
         check_one_of("--out", out.suffix, (".html", ".md", ".json"))
         if pack is None:
-            made = report(store, what, model=model, rule=DecisionRule.of(decided))
+            document = report(store, what, model=model, rule=DecisionRule.of(decided))
         else:
             frame = read_table(Path(what)) if Path(what).is_file() else None
             question = tables.TableQuestion(
@@ -115,12 +115,12 @@ def write_report(
                     rows, negative, missing, recipe, one_of, single_choice, frame
                 ),
             )
-            given = {
+            declared = {
                 "auditor": auditor,
                 "data_source": data_source,
                 "distributed": distributed,
             }
-            made = make_pack(
+            document = make_pack(
                 pack,
                 what,
                 question,
@@ -128,11 +128,11 @@ def write_report(
                 frame=frame,
                 present=model,
                 loss=loss,
-                declared={name: text for name, text in given.items() if text},
+                declared={name: text for name, text in declared.items() if text},
             )
-        text = _FORMATS[out.suffix](made)
+        text = _FORMATS[out.suffix](document)
     out.write_text(text)
-    echo(f"{out}: {made.title}")
+    echo(f"{out}: {document.title}")
 
 
 def export(
@@ -164,8 +164,8 @@ def export(
         if out.suffix == ".onnx":
             content = trained.to_onnx()
         else:
-            made = report(store, run_id, model=model, rule=rule)
-            content = trained.to_bytes(made.to_markdown())
+            card = report(store, run_id, model=model, rule=rule).to_markdown()
+            content = trained.to_bytes(card)
     out.write_bytes(content)
     echo(f"{out}: {trained.facts['label']}, seed {trained.facts['seed']}")
 
@@ -199,7 +199,8 @@ def trained_scores(
     model: PortableModel | OnnxModel, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return rows with their score, and which rows have none, by reason."""
-    belongs, excluded = np.ones(len(frame), dtype=bool), list[ExcludedRows]()
+    belongs = np.ones(len(frame), dtype=bool)
+    excluded: list[ExcludedRows] = []
     if isinstance(model, PortableModel):
         belongs, excluded = model.belongs(frame)
     scores = np.full(len(frame), np.nan)
@@ -245,14 +246,13 @@ def apply_to_file(
             rules, frame[score], groups, score_type=score_type, random_state=seed
         )
     write(frame.assign(h=decided["h"], decision=decided["decision"]), out)
-    h = decided["h"].groupby(
-        postprocessing.cross(*map(postprocessing.fill_missing, groups))
-    )
+    crossed = postprocessing.cross(*map(postprocessing.fill_missing, groups))
+    h = decided["h"].groupby(crossed)
     rates = pd.DataFrame({"n": h.size(), "obtained rate": h.mean()})
-    rates.insert(1, "expected rate", [rules.expected_rates.get(g) for g in rates.index])
+    expected = [rules.expected_rates.get(group) for group in rates.index]
+    rates.insert(1, "expected rate", expected)
     echo(f"{out}: {len(frame)} rows decided")
-    shown = rates.rename_axis("group").reset_index()
-    echo_table(shown)
+    echo_table(rates.rename_axis("group").reset_index())
 
 
 model = CommandApp(

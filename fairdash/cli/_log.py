@@ -44,7 +44,8 @@ def log_run(store: Store, run_id: str, mlflow: Any) -> str:
     the report and the model that this is about.
     """
     snapshot = store.snapshot(run_id)
-    run, config = snapshot.run, SweepSpec.of_run(snapshot.run.spec)
+    run = snapshot.run
+    config = SweepSpec.of_run(run.spec)
     with (
         tempfile.TemporaryDirectory() as name,
         mlflow.start_run(run_name=run.name) as a,

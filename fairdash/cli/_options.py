@@ -1,4 +1,4 @@
-"""What several commands have in common: their options, and how they refuse."""
+"""Options that several commands share, and how commands refuse."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -124,8 +124,8 @@ def read_joined(
     frame = read_table(file, sheet=sheet)
     if join is None:
         return frame
-    other = read_table(join)
-    return join_tables(frame, other, by or (), name=join.name, table=table)
+    second = read_table(join)
+    return join_tables(frame, second, by or (), name=join.name, table=table)
 
 
 def read_rows(
@@ -181,5 +181,8 @@ def echo(text: str, *, err: bool = False) -> None:
 
 def echo_table(table: pd.DataFrame, *, missing: str = "NaN") -> None:
     """Print a table, with three decimals of every share."""
-    shown = visible_table(table)
-    typer.echo(shown.to_string(index=False, float_format="%.3f", na_rep=missing))
+    # Names in a table send nothing to the terminal but themselves.
+    text = visible_table(table).to_string(
+        index=False, float_format="%.3f", na_rep=missing
+    )
+    typer.echo(text)

@@ -1,4 +1,4 @@
-"""What all commands have in common before their libraries load: parsing, statuses."""
+"""Parsing and exit statuses of all commands, before their libraries load."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,13 +28,18 @@ class OnceCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments of a command."""
+        # Click keeps only the last value: a parser of our own sees every one.
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, n in Counter(order).items():
-            several = getattr(param, "multiple", False) or param.nargs != 1
-            if n > 1 and not several and param.param_type_name == "option":
+            if n > 1 and _holds_one_value(param):
                 name = max(param.opts, key=len)
                 ctx.fail(f"{name} is given {n} times; give it once.")
         return super().parse_args(ctx, args)
+
+
+def _holds_one_value(param: Any) -> bool:
+    is_option = param.param_type_name == "option"
+    return is_option and param.nargs == 1 and not getattr(param, "multiple", False)
 
 
 class CommandApp(typer.Typer):

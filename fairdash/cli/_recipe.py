@@ -71,7 +71,7 @@ class _Join(BaseModel):
 
 
 class _Recipe(BaseModel):
-    """What a recipe file may hold; `TableQuestion` checks it."""
+    """The contents of a recipe file; `TableQuestion` checks them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,12 +117,12 @@ def recipe(
     steps = [_missing_step(text) for text in missing or ()]
     steps += [_one_of_step(text) for text in one_of or ()]
     steps += [_choice_step(name, frame) for name in single_choice or ()]
-    said = tables.TableQuestion(groups=(), **content)
+    recipe = tables.TableQuestion(groups=(), **content)
     return {
-        "rows": (*said.rows, *conditions),
-        "negative": (*said.negative, *(negative or ())),
-        "preparation": (*said.preparation, *steps),
-        "types": said.types,
+        "rows": (*recipe.rows, *conditions),
+        "negative": (*recipe.negative, *(negative or ())),
+        "preparation": (*recipe.preparation, *steps),
+        "types": recipe.types,
     }
 
 
@@ -161,7 +161,9 @@ def read_condition(text: str) -> Condition:
             f"`--rows {text}` is no condition. Write a column, one of = != > >= < <= "
             "and a value: year=2023,2024, age>=18 or note=missing."
         )
-    column, sign, value = test["column"], test["sign"], test["value"]
+    column = test["column"]
+    sign = test["sign"]
+    value = test["value"]
     if (sign, value) in _EMPTY:
         return Condition(column=column, missing=_EMPTY[sign, value])
     if sign in _BOUNDS:

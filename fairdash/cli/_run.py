@@ -90,16 +90,19 @@ def run(
             raise ValueError("Give --table with a configuration.")
         check_out(out)
         client = None if log is None else tracker(log)
+        is_benchmark = False
         if config is not None and resume is None:
             specs = benchmark_specs(config)
-            if not (long := bool(specs)):
+            is_benchmark = bool(specs)
+            if not is_benchmark:
                 specs = [keep_table(store, SweepSpec.from_yaml(config), table)]
             queued = [partial(queue, store, spec, name=name) for spec in specs]
         elif resume is not None and config is None:
-            long, queued = False, [partial(jobs.resume, store, resume, name=name)]
+            queued = [partial(jobs.resume, store, resume, name=name)]
         else:
             raise ValueError("Give either a configuration or --resume ID.")
-        parts, finished = [], True
+        parts = []
+        finished = True
         for queue_run in queued:
             with engine.attach(store.root):
                 run_id = queue_run()
@@ -109,7 +112,7 @@ def run(
             finished &= snapshot.run.status == "finished"
             if client is not None:
                 echo(f"logged as {log_run(store, run_id, client)}", err=True)
-            if long:
+            if is_benchmark:
                 dataset = store.dataset(snapshot.run.dataset_id)
                 rows = long_table(dataset, snapshot.run.spec["data"]["name"], rows)
             parts.append(rows)
@@ -144,9 +147,10 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
                 store.ask_cancel(run_id)
             snapshot = store.snapshot(run_id, curves=False)
             reached = time.monotonic()
-            wait = (
-                "" if inline or snapshot.run.over else engine.why_waits(store, snapshot)
-            )
+            wait = ""
+            # Inline, this process trains by itself and waits for no engine.
+            if not inline and not snapshot.run.over:
+                wait = engine.why_waits(store, snapshot)
             done = f"{snapshot.count('finished')} of {len(snapshot.trials)} trials"
             say(wait, wait or snapshot.run.status, done)
             bar.update(task, completed=snapshot.share)
@@ -154,7 +158,8 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
 
         while True:
             try:
-                if (snapshot := show()).run.over:
+                snapshot = show()
+                if snapshot.run.over:
                     return snapshot
                 if inline:
                     run_open(store, watch=show)

@@ -57,8 +57,9 @@ def serve(
     after = 0.0 if engine.has_open_runs(store) else engine.QUIET_SECONDS
     with engine.attach(store.root), engine.watching(store, after):
         serve_pages(folder, address, port, rules)
-        if left := len(store.open_runs()):
-            log.info("%d open runs go on in the background", left)
+        n_open = len(store.open_runs())
+        if n_open:
+            log.info("%d open runs go on in the background", n_open)
     store.close()
 
 

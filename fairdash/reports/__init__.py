@@ -1,4 +1,4 @@
-"""What is taken away of a run: a report, and what reproduces it elsewhere."""
+"""Exports of a run: a report, and the files that reproduce it elsewhere."""
 
 from fairdash._lazy import load
 

@@ -1,4 +1,4 @@
-"""What a report is made of: sections of blocks, without how they look."""
+"""The parts of a report: sections of blocks, without how they look."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,11 +69,12 @@ class Table:
     @property
     def rows(self) -> list[list[str]]:
         """The cells as they are shown."""
-        shown = self.frame.head(MOST_ROWS)
-        columns = [
-            [_cell(value, str(name)) for value in shown.iloc[:, at]]
-            for at, name in enumerate(shown.columns)
-        ]
+        first_rows = self.frame.head(MOST_ROWS)
+        columns = []
+        # By position: two columns may have the same name.
+        for index, name in enumerate(first_rows.columns):
+            values = first_rows.iloc[:, index]
+            columns.append([_cell(value, str(name)) for value in values])
         return [list(row) for row in zip(*columns, strict=True)]
 
     @property
@@ -87,11 +88,11 @@ class Table:
     def numeric(self) -> list[bool]:
         """Which columns hold numbers, and so stand to the right."""
         types = pd.api.types
-        return [
-            types.is_numeric_dtype(self.frame.iloc[:, at])
-            and not types.is_bool_dtype(self.frame.iloc[:, at])
-            for at in range(self.frame.shape[1])
-        ]
+        numeric = []
+        for dtype in self.frame.dtypes:
+            is_number = types.is_numeric_dtype(dtype)
+            numeric.append(is_number and not types.is_bool_dtype(dtype))
+        return numeric
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +143,8 @@ def blocks_of(answer: Answer) -> list[Block]:
         blocks.append(Words(answer.verdict, finding=True))
     if answer.cards:
         blocks.append(Cards(answer.cards))
-    if details := without_sentences(answer.details, answer.verdict):
+    details = without_sentences(answer.details, answer.verdict)
+    if details:
         blocks.append(Words(details))
     table = None if answer.table is None else _table(answer.table)
     if answer.figure is not None:
@@ -165,6 +167,8 @@ def _table(listing: Listing) -> Table:
 
 
 def _cell(value: Any, column: str) -> str:
+    """Return a value as text: counts with commas, shares with three decimals."""
+    # A truth value is an int to Python, so it comes first.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

@@ -64,25 +64,23 @@ def portable_spec(store: Store, run_id: str) -> SweepSpec:
 
 
 def data(subject: DataSubject) -> Sequence[Block]:
-    """Return what the data are, by counts and rates alone: no row is shown."""
+    """Return the data as counts and rates: no row is shown."""
     dataset = subject.dataset
     rates = gaps.base_rates(dataset, subject.subgroups)
-    few = subject.small_groups
     names = ", ".join(dataset.roles.features)
     facts = data_words(data_record(subject))
     facts["Features"] = f"{len(dataset.roles.features)}: {names}"
-    n_read = max(dataset.n_read, 1)
-    blocks: list[Block] = [
-        Cards(gaps.base_rate_kpis(rates, dataset.n_people, n_read, guessed=False)),
-        Facts(facts),
-    ]
+    blocks: list[Block] = [Facts(facts)]
     if len(dataset.excluded):
         excluded = dataset.excluded[["reason", "column", "values", "rows"]]
         excluded = excluded.assign(values=excluded["values"].map(value_spans))
-        shown = excluded.rename(columns={"rows": "Rows"}).rename(columns=str.title)
-        blocks.append(Table("Rows excluded", shown))
-    if few:
-        return [*blocks[1:], Words(small_groups.few_words("base rates"))]
+        blocks.append(Table("Rows excluded", excluded.rename(columns=str.title)))
+    # Cards have a rate of each group, and so its count.
+    if subject.small_groups:
+        return [*blocks, Words(small_groups.few_words("base rates"))]
+    n_read = max(dataset.n_read, 1)
+    cards = gaps.base_rate_kpis(rates, dataset.n_people, n_read, guessed=False)
+    blocks.insert(0, Cards(cards))
     cells, hidden = small_groups.base_cells(rates)
     columns = ("subgroup", "group", "n", "rate", "ci_low", "ci_high", "reason")
     table = headed(cells, columns, rate="Base rate", reason="Not estimable")
@@ -92,15 +90,17 @@ def data(subject: DataSubject) -> Sequence[Block]:
 
 
 def definitions(subject: RunSubject) -> Sequence[Block]:
-    """Return what the words mean, and what the methods and their parameters are."""
+    """Return the meaning of words, and of the methods with their parameters."""
     methods = dict.fromkeys(trial.method for trial in subject.snapshot.trials)
     described = [CATALOG[key] for key in methods if key in CATALOG]
-    items = {m.label: f"{m.summary} Source: {m.source}." for m in described}
+    items = {}
+    for method in described:
+        items[method.label] = f"{method.summary} Source: {method.source}."
     swept = {name for grid in subject.spec.methods for name in grid.params}
     for method in described:
         for param in method.params:
             if param.letter and param.name in swept and param.help:
-                items[f"{param.label} ({param.letter})"] = param.help
+                items[param.title] = param.help
     return [Facts(_TERMS), Facts(items, "Methods and their parameters")]
 
 
@@ -108,28 +108,27 @@ def reproduce(subject: RunSubject) -> Sequence[Block]:
     """Return the configuration, seeds and versions, and how to train the same."""
     run = subject.snapshot.run
     spec = portable_spec(subject.store, run.id)
-    table = "" if spec.data.sample else " --table FILE"
-    argument = "" if spec.data.sample else " FILE"
+    command = "fairdash run config.yaml"
+    call = "python script.py"
+    # A sample comes with the package; any other table is a file of the reader.
+    if not spec.data.sample:
+        command += " --table FILE"
+        call += " FILE"
+    n_finished = subject.snapshot.count("finished")
     seeds = sorted({trial.seed for trial in subject.snapshot.trials})
-    trained = trials.trained_as(subject.store, run.id)
-    seconds = training.runtime(run)
-    took = f", took {duration(seconds)}" if seconds else ""
-    if training.trained_elsewhere(subject.store, run.id):
-        took = ", from a bundle of models trained elsewhere"
+    if trials.trained_as(subject.store, run.id).now:
+        same_models = "yes, this version does"
+    else:
+        same_models = "no, an earlier version trained these models"
     facts = {
         "Run": f"{run.id}, {run.name}, {run.status}",
-        "Started": f"{utc(run.created)}{took}",
-        "Models": f"{subject.snapshot.count('finished')} finished of "
-        f"{len(subject.snapshot.trials)}",
+        "Started": f"{utc(run.created)}{_time_taken(subject)}",
+        "Models": f"{n_finished} finished of {len(subject.snapshot.trials)}",
         "Seeds": ", ".join(map(str, seeds)),
-        "Versions here": f"fairdash {__version__} (results version {RESULTS_VERSION}), "
-        f"Python {platform.python_version()}, "
-        + ", ".join(f"{name} {version(name)}" for name in PACKAGES),
-        "Trains the same models": "yes, this version does"
-        if trained.now
-        else "no, an earlier version trained these models",
-        "On the command line": f"fairdash run config.yaml{table}",
-        "In Python": f"python script.py{argument}",
+        "Versions here": _versions(),
+        "Trains the same models": same_models,
+        "On the command line": command,
+        "In Python": call,
     }
     return [
         Facts(facts),
@@ -138,11 +137,31 @@ def reproduce(subject: RunSubject) -> Sequence[Block]:
     ]
 
 
+def _time_taken(subject: RunSubject) -> str:
+    """Say how long a run took, as the end of its line "Started"."""
+    run = subject.snapshot.run
+    # The clock of another machine says nothing about this run.
+    if training.trained_elsewhere(subject.store, run.id):
+        return ", from a bundle of models trained elsewhere"
+    seconds = training.runtime(run)
+    return f", took {duration(seconds)}" if seconds else ""
+
+
+def _versions() -> str:
+    packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
+    return (
+        f"fairdash {__version__} (results version {RESULTS_VERSION}), "
+        f"Python {platform.python_version()}, {packages}"
+    )
+
+
 def audited(subject: DataSubject) -> Sequence[Block]:
     """Return every measure of scores that were brought along, by group and locally."""
     blocks: list[Block] = []
-    dataset, data = subject.dataset, subject.dataset_id
-    roles, groups = dataset.roles, dataset.group_names
+    dataset = subject.dataset
+    data = subject.dataset_id
+    roles = dataset.roles
+    groups = dataset.group_names
     favourable = roles.positive_is != "unfavourable"
     for model in trials.own_models(subject.store, data):
         looked_at = gaps.opening_measure(subject.store, model, data)
@@ -151,10 +170,11 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
-        shown = gaps.readable_measures(table, groups, roles.sensitive_feature)
-        shown = shown.drop(columns="In words")
+        measures = gaps.readable_measures(table, groups, roles.sensitive_feature)
+        # The sentence of one measure stands above the table already.
+        measures = measures.drop(columns="In words")
         rows = f"{plural(dataset.n_people, 'row')}, all of the table; 95% intervals."
-        blocks.append(Table(f"Every measure of {model.label} by group", shown, rows))
+        blocks.append(Table(f"Every measure of {model.label} by group", measures, rows))
         if gaps.predicts_classes(subject.store, model, data):
             blocks += outcome_blocks(gaps.every_class(subject.store, model, data))
         local = gaps.local_by_measure(

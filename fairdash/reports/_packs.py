@@ -1,4 +1,4 @@
-"""Evidence packs: what a rule asks for, filled from a table or a run."""
+"""Evidence packs: the documents that a rule asks for, filled from a table or a run."""
 
 import tomllib
 from collections.abc import Mapping
@@ -70,25 +70,23 @@ def ll144_pack(
     `fairdash.audits.tables.bias_audit`.
     """
     published = not question.groups
-    audit = (
-        tables.published_audit(frame)
-        if published
-        else tables.bias_audit(frame, question)
-    )
-    scoring = audit.kind == "scoring"
-    other = (
-        {"selected": "Rows above the median", "rate": "Scoring rate"} if scoring else {}
-    )
-    blocks: list[Block] = [
-        _table(
-            name,
-            table,
-            _LL144["headings"] | other,
-            audit.words(name),
-            pairs=len(table) * (len(table) - 1) // 2,
-        )
-        for name, table in audit.tables.items()
-    ]
+    if published:
+        audit = tables.published_audit(frame)
+    else:
+        audit = tables.bias_audit(frame, question)
+    headings = _LL144["headings"]
+    decided = ""
+    if audit.kind == "scoring":
+        # The rules count scores above the median as the selection of a rating.
+        headings = headings | {
+            "selected": "Rows above the median",
+            "rate": "Scoring rate",
+        }
+        decided = f"{question.score} above its median"
+    blocks: list[Block] = []
+    for name, table in audit.tables.items():
+        pairs = len(table) * (len(table) - 1) // 2
+        blocks.append(_table(name, table, headings, audit.words(name), pairs=pairs))
     if published:
         wrong = " ".join(tables.inconsistencies(frame))
         blocks.append(Words(wrong or "Every printed number follows from the counts."))
@@ -100,30 +98,22 @@ def ll144_pack(
         question,
         audit.excluded,
         rows=audit.rows,
-        decided=f"{question.score} above its median" if scoring else "",
+        decided=decided,
         remarks=audit.remarks,
         rules=_LL144["rules"],
     )
-    record = _record(source, audit.assessed, people=audit.rows) | {
-        "parts": [
-            part.to_dict()
-            | {
-                "unknown": audit.unknown[name]._asdict(),
-                "only_here": audit.only_here(name),
-                "largest": audit.largest(name),
-            }
-            for name, part in audit.facts.items()
-        ],
-        "tables": {
-            name: tables.plain_rows(table) for name, table in audit.tables.items()
-        },
-    }
-    title = "Bias audit (Local Law 144)"
     fields = _ll144_fields(audit, source, declared or {})
+    required = Section("fields", "What the rules ask to be published", [Facts(fields)])
+    record = _record(source, audit.assessed, people=audit.rows)
+    record["parts"] = _ll144_parts(audit)
+    record["tables"] = _rows_of(audit.tables)
     record["fields"] = fields
-    asked = Section("fields", "What the rules ask to be published", [Facts(fields)])
     return Report(
-        title, facts, (ratios, asked, about), ADVICE, record=tables.plain(record)
+        "Bias audit (Local Law 144)",
+        facts,
+        (ratios, required, about),
+        ADVICE,
+        record=tables.plain(record),
     )
 
 
@@ -138,11 +128,14 @@ def adverse_pack(
     blocks: list[Block] = []
     for name, table in impact.tables.items():
         blocks += map(Words, impact.sentences(name))
-        shown = table.assign(people=_whole_people(table["shortfall"]))
-        shown = shown.dropna(axis=1, how="all")
+        with_people = table.assign(people=_whole_people(table["shortfall"]))
+        # A test that no group has numbers for takes no column.
+        with_numbers = with_people.dropna(axis=1, how="all")
         pairs = impact.facts.parts[name].pairs
         note = impact.words(name)
-        blocks.append(_table(name, shown, _ADVERSE["headings"], note, pairs=pairs))
+        blocks.append(
+            _table(name, with_numbers, _ADVERSE["headings"], note, pairs=pairs)
+        )
     title = "Ratios, tests and shortfall"
     tests = Section("tests", title, [*blocks, Words(_ADVERSE["how"])])
     rows = impact.facts.rows
@@ -156,14 +149,13 @@ def adverse_pack(
         remarks=rows.remarks,
         rules=_ADVERSE["rules"],
     )
-    record = tables.record_of(impact.facts, source) | {
-        "tables": {
-            name: tables.plain_rows(table) for name, table in impact.tables.items()
-        },
+    record = tables.record_of(impact.facts, source)
+    record = record | {
+        "tables": _rows_of(impact.tables),
         "fields": _ADVERSE["fields"],
     }
-    asked = Section("fields", "What a reader must add", [Facts(_ADVERSE["fields"])])
-    sections = (tests, asked, about)
+    to_add = Section("fields", "What a reader must add", [Facts(_ADVERSE["fields"])])
+    sections = (tests, to_add, about)
     return Report("Adverse impact", facts, sections, ADVICE, record=record)
 
 
@@ -190,12 +182,8 @@ def alternative_pack(
         "Seed": f"{min(record['seeds'])}, of {listing(map(str, record['seeds']))}",
     }
     if search.candidate is not None:
-        for term, part in (
-            ("Gap smaller by, on test rows", search.reduction),
-            ("Accuracy changes by, on test rows", search.accuracy),
-        ):
-            ends = interval(float(part.low), float(part.high))
-            items[term] = f"{number(float(part.value))} ({ends})"
+        items["Gap smaller by, on test rows"] = _with_interval(search.reduction)
+        items["Accuracy changes by, on test rows"] = _with_interval(search.accuracy)
     blocks: list[Block] = [Words(search.words, finding=True), Facts(items)]
     blocks.append(Words(_ADVERSE["alternatives"]))
     title = "A less discriminatory alternative"
@@ -207,19 +195,24 @@ def alternative_pack(
 
 
 def annex_pack(store: Store, run_id: str, model: str | None = None) -> Report:
-    """Return Annex IV of the EU AI Act: what a run can fill, and what it cannot.
+    """Return Annex IV of the EU AI Act: the points a run fills, and the missing ones.
 
     A point is filled only where the run says all that it asks for. Raises ValueError
     as `fairdash.reports.report`.
     """
-    made = report(store, run_id, model=model)
-    titles = {section.name: section.title for section in made.sections}
+    run_report = report(store, run_id, model=model)
+    titles = {section.name: section.title for section in run_report.sections}
     rows = []
-    for point, asked in _ANNEX["points"].items():
-        where = "; ".join(titles[name] for name in asked["in"] if name in titles)
-        lacks = asked["missing"] if where else asked["asks"]
-        status = MISSING if not where else "in part" if lacks else "filled"
-        rows.append((point, asked["asks"], status, where, lacks))
+    for number_of_point, point in _ANNEX["points"].items():
+        sections = [titles[name] for name in point["in"] if name in titles]
+        if not sections:
+            status = MISSING
+            lacks = point["asks"]
+        else:
+            lacks = point["missing"]
+            status = "in part" if lacks else "filled"
+        places = "; ".join(sections)
+        rows.append((number_of_point, point["asks"], status, places, lacks))
     names = ["Point", "It asks for", "Status", "Where", "Missing"]
     table = pd.DataFrame(rows, columns=names)
     counts = table["Status"].value_counts()
@@ -231,32 +224,58 @@ def annex_pack(store: Store, run_id: str, model: str | None = None) -> Report:
     blocks: list[Block] = [Words(words, finding=True)]
     blocks.append(Table("Technical documentation", table))
     first = Section("annex", "Annex IV, point by point", blocks)
-    about = Section("source", "What was documented", [Facts(run_words(made.record))])
-    note = f"{ADVICE} {_ANNEX['rules']} {made.note} fairdash {__version__}."
-    title = f"Technical documentation: {made.title}"
-    sections = (first, about, *made.sections)
-    record = {**made.record, "points": table.to_dict("records")}
-    return Report(title, made.facts, sections, note, record=record)
+    facts = Facts(run_words(run_report.record))
+    about = Section("source", "What was documented", [facts])
+    note = f"{ADVICE} {_ANNEX['rules']} {run_report.note} fairdash {__version__}."
+    return Report(
+        f"Technical documentation: {run_report.title}",
+        run_report.facts,
+        (first, about, *run_report.sections),
+        note,
+        record={**run_report.record, "points": table.to_dict("records")},
+    )
 
 
 def _ll144_fields(
     audit: Any, source: tables.Source, declared: Mapping[str, str]
 ) -> dict[str, str]:
-    fields = _LL144["fields"]
-    crossed = len(audit.tables) > 1
+    """Return the facts to publish by their titles; the missing ones say so."""
     unknown = [f"{name}: {part.n:,}" for name, part in audit.unknown.items()]
-    shown = {
-        "computed": source.date,
-        "rates": f"by {listing(audit.tables)}" if crossed else "",
-        "unknown": "; ".join(unknown),
-    } | dict(declared)
-    return {
-        field["title"]: shown.get(key) or f"{MISSING}: {field['missing']}"
-        for key, field in fields.items()
-    }
+    values = {"computed": source.date, "unknown": "; ".join(unknown)}
+    if len(audit.tables) > 1:
+        values["rates"] = f"by {listing(audit.tables)}"
+    values |= declared
+    fields = {}
+    for key, field in _LL144["fields"].items():
+        value = values.get(key) or f"{MISSING}: {field['missing']}"
+        fields[field["title"]] = value
+    return fields
+
+
+def _ll144_parts(audit: Any) -> list[dict[str, Any]]:
+    """Return the numbers of each table of a bias audit for its record."""
+    parts = []
+    for name, facts in audit.facts.items():
+        part = facts.to_dict()
+        part["unknown"] = audit.unknown[name]._asdict()
+        part["only_here"] = audit.only_here(name)
+        part["largest"] = audit.largest(name)
+        parts.append(part)
+    return parts
+
+
+def _rows_of(by_name: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """Return tables as rows of plain values for a record."""
+    return {name: tables.plain_rows(table) for name, table in by_name.items()}
+
+
+def _with_interval(change: Any) -> str:
+    ends = interval(float(change.low), float(change.high))
+    return f"{number(float(change.value))} ({ends})"
 
 
 def _whole_people(shortfall: "pd.Series[float]") -> "pd.Series[int]":
+    # A group that is selected more often than expected lacks nobody.
     return shortfall.clip(lower=0).round().astype(int)
 
 
@@ -268,11 +287,12 @@ def _table(
     *,
     pairs: int,
 ) -> Table:
-    kept = [column for column in titles if column in table]
-    if pairs == 1:  # both kinds of intervals are one
-        kept = [column for column in kept if column not in ("low", "high")]
-    named = {column: titles[column].format(pairs=pairs) for column in kept}
-    return Table(f"By {name}", table[kept].rename(columns=named), note)
+    columns = [column for column in titles if column in table]
+    # Of a single pair the interval for all pairs at once is that of the pair.
+    if pairs == 1:
+        columns = [column for column in columns if column not in ("low", "high")]
+    named = {column: titles[column].format(pairs=pairs) for column in columns}
+    return Table(f"By {name}", table[columns].rename(columns=named), note)
 
 
 def _record(

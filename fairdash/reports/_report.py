@@ -1,4 +1,4 @@
-"""A report of a run or a sweep: what it may hold, and what was chosen of it."""
+"""A report of a run or a sweep, made of the questions that are chosen."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _NOTE = (
     f"Groups of fewer than {SMALLEST_GROUP} rows are suppressed. No row of the data is "
     "in this file."
 )
-# of a model card, for the hub that shows it
+# Of a model card, for the hub that shows it.
 _METADATA = """---
 library_name: fairdash
 pipeline_tag: tabular-classification
@@ -87,26 +87,27 @@ def report(
     rule : DecisionRule, optional
         How scores of all models become decisions.
     """
-    known = questions()
-    for name in sections or ():
-        if name not in known:
+    by_name = questions()
+    names = list(by_name) if sections is None else sections
+    for name in names:
+        if name not in by_name:
             message = f"There is no section {name!r} in a report"
-            raise ValueError(f"{message}; there are {listing(known)}.")
+            raise ValueError(f"{message}; there are {listing(by_name)}.")
     snapshot = store.snapshot(run_id, curves=False)
     run = snapshot.run
     subject = _sections.RunSubject(store, run.dataset_id, snapshot, model, rule)
     label = subject.model.label
-    asked = list(known) if sections is None else sections
-    made = []
-    for name in asked:
-        blocks = known[name].blocks(subject)
+    answered = []
+    for name in names:
+        blocks = by_name[name].blocks(subject)
+        # A question that a run cannot answer has no section.
         if blocks:
-            made.append(Section(name, known[name].title, blocks))
+            answered.append(Section(name, by_name[name].title, blocks))
     facts = subject.local.facts(subject.dataset.name, subject.subgroups)
     when = utc(run.finished or run.created)
     facts = (*facts, label, f"decided 1: {rule.words()}", when)
     record = run_record(subject)
-    return Report(run.name, facts, tuple(made), _NOTE, is_card=True, record=record)
+    return Report(run.name, facts, tuple(answered), _NOTE, is_card=True, record=record)
 
 
 def score_report(store: Store, dataset_id: str) -> Report:

@@ -1,7 +1,9 @@
-"""What every document of a run says of it: the data, the models, the dates."""
+"""The facts of a run in every document: the data, the models, the dates."""
 
 from collections.abc import Mapping
 from typing import Any
+
+import pandas as pd
 
 from fairdash._validation import CROSS
 from fairdash._wording import count, listing, plural, utc, value_spans
@@ -22,9 +24,11 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
     dataset = subject.dataset
     record = subject.store.dataset_record(subject.dataset_id)
     sizes = subject.group_sizes
-    few = subject.small_groups
     roles = dataset.roles
-    excluded = dataset.excluded[["reason", "column", "rows", "values"]]
+    groups: list[dict[str, Any]] = []
+    for name in dataset.group_names:
+        n = None if name in subject.small_groups else int(sizes[name])
+        groups.append({"group": str(name), "n": n})
     return {
         "name": dataset.name,
         "table": record.table_name,
@@ -33,29 +37,31 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
         "used": int(dataset.n_people),
         "sample": dataset.drawn.sentence if dataset.drawn else None,
         "joined": [table.sentence for table in dataset.joined],
-        "excluded": [
-            {
-                "reason": str(reason),
-                "column": str(column),
-                "rows": int(rows),
-                "values": list(values),
-            }
-            for reason, column, rows, values in excluded.itertuples(index=False)
-        ],
+        "excluded": _excluded(dataset.excluded),
         "parts": [dataset.people_in(part) for part in split(dataset)],
         "asked": roles.rows_words(),
         "prepared": [step.words() for step in roles.preparation],
         "outcome": roles.positive_words(),
         "negative": roles.negative_words(),
         "feature": roles.sensitive_feature,
-        "groups": [
-            {"group": str(name), "n": None if name in few else int(sizes[name])}
-            for name in dataset.group_names
-        ],
+        "groups": groups,
         "subgroups": list(subject.subgroups.columns),
         "weight": roles.sample_weight,
         "count": roles.count,
     }
+
+
+def _excluded(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the excluded rows with Python's own types, which JSON takes."""
+    return [
+        {
+            "reason": str(part["reason"]),
+            "column": str(part["column"]),
+            "rows": int(part["rows"]),
+            "values": list(part["values"]),
+        }
+        for part in table.to_dict("records")
+    ]
 
 
 def run_record(subject: RunSubject) -> dict[str, Any]:
@@ -66,13 +72,16 @@ def run_record(subject: RunSubject) -> dict[str, Any]:
     """
     run = subject.snapshot.run
     models = subject.models
-    has_plain = len(models) > 1 or models[0].method == BASELINE
+    # The models begin with the plain one, unless the run has none.
+    before = None
+    if len(models) > 1 or models[0].method == BASELINE:
+        before = models[0].label
     return {
         "run": run.id,
         "started": utc(run.created),
         "finished": utc(run.finished) if run.finished else None,
         "seeds": sorted({trial.seed for trial in subject.snapshot.trials}),
-        "before": models[0].label if has_plain else None,
+        "before": before,
         "after": models[-1].label,
         "decided": subject.rule.words(),
         "data": data_record(subject),

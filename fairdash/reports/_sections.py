@@ -64,7 +64,7 @@ class DataSubject:
 
     @cached_property
     def group_sizes(self) -> dict[str, int]:
-        """How many rows each group has."""
+        """Number of rows of each group."""
         return self.dataset.group_sizes
 
     @cached_property
@@ -90,8 +90,8 @@ class RunSubject(DataSubject):
     @cached_property
     def model(self) -> Setting:
         """The model the report is about."""
-        run = self.snapshot.run.id
-        model = portable.model_asked(self.store, run, self.name, self.rule)
+        run_id = self.snapshot.run.id
+        model = portable.model_asked(self.store, run_id, self.name, self.rule)
         return model.decided_by(self.rule)
 
     @cached_property
@@ -104,12 +104,17 @@ class RunSubject(DataSubject):
     @cached_property
     def local(self) -> gaps.LocalResult:
         """Local gaps of the models, all of them."""
-        where = self.dataset_id, self.subgroups
-        return gaps.local_by_measure(self.store, self.models, *where)
+        return self.local_of(self.models)
+
+    def local_of(self, models: Sequence[Setting]) -> gaps.LocalResult:
+        """Return local gaps of some models."""
+        return gaps.local_by_measure(
+            self.store, models, self.dataset_id, self.subgroups
+        )
 
     @property
     def speech(self) -> Speech:
-        """What a positive prediction and the groups are called."""
+        """The words for a positive prediction and for the groups."""
         return gaps.speech_of(self.store, self.dataset_id)
 
     @property
@@ -118,47 +123,41 @@ class RunSubject(DataSubject):
         return self.dataset.roles.positive_is != "unfavourable"
 
     @cached_property
-    def shown(self) -> tuple[gaps.LocalResult, list[str]]:
-        """Local gaps without suppressed subgroups, and these."""
+    def published(self) -> tuple[gaps.LocalResult, list[str]]:
+        """Local gaps without suppressed subgroups, and the names of these."""
         return without_small_groups(self.local)
 
     def suppressed(self) -> str:
         """Say which subgroups are suppressed; nothing where none is."""
-        return suppressed_words(self.shown[1], "on test rows")
+        _, hidden = self.published
+        return suppressed_words(hidden, "on test rows")
 
 
 def summary(subject: RunSubject) -> Sequence[Block]:
-    """Return what was found before and after, the numbers, and what changed."""
-    result, _ = subject.shown
+    """Return the findings before and after, the numbers, and the changes."""
+    result, _ = subject.published
     answer = result.answer(subject.dataset, subject.subgroups)
-    shared = trials.on_shared_seeds(subject.models).models
-    where = subject.dataset_id, subject.subgroups
-    metrics = gaps.named_metrics(subject.store, shared, *where)
+    metrics = gaps.named_metrics(
+        subject.store,
+        trials.on_shared_seeds(subject.models).models,
+        subject.dataset_id,
+        subject.subgroups,
+    )
     blocks: list[Block] = []
-    verdict, details = answer.verdict, answer.details
+    verdict = answer.verdict
+    details = answer.details
     if result.widest is None:
-        over_all = gaps.outcome(subject.store, subject.snapshot, subject.models)
-        verdict, details = over_all.answer().verdict, over_all.answer().details
+        # No subgroup has a gap to name, so the sentence is about all rows.
+        outcome = gaps.outcome(subject.store, subject.snapshot, subject.models).answer()
+        verdict = outcome.verdict
+        details = outcome.details
     elif len(subject.models) > 1:
-        plain = subject.models[:1]
-        local = gaps.local_by_measure(subject.store, plain, *where)
-        local, _ = without_small_groups(local)
-        before, after = (
-            each.brief_sentences(subject.speech, favourable=subject.favourable)
-            for each in (local, result)
-        )
+        before, after = _before_and_after(subject)
         blocks.append(Words(f"Before: {sentences(*before)}", finding=True))
         new = [sentence for sentence in after if sentence not in before]
         verdict = f"After: {sentences(*new) or 'the same.'}"
         details = without_sentences(details, sentences(*before, *after))
-    seeds = plural(result.n_seeds, "seed")
-    mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
-    caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
-    if pd.notna(result.chance):
-        caption += (
-            f" By chance, the largest local gap of {result.label} stays below "
-            f"{gap_size(result.chance)} in 95% of cases."
-        )
+    # A column for each model: a report has few models and many measures.
     table = gaps.readable(metrics).drop(columns=["Seeds", "Test rows"])
     table = table.set_index("Model").T.rename_axis("Measure").reset_index()
     whole = replace(
@@ -168,14 +167,41 @@ def summary(subject: RunSubject) -> Sequence[Block]:
         cards=subject.local.kpis(),
         figure=Drawing("plot_comparison", metrics),
         table=Listing("Models on test rows", table, "95% intervals."),
-        caption=f"{caption} {result.note}".strip(),
+        caption=f"{_summary_caption(result)} {result.note}".strip(),
     )
     return [*blocks, *blocks_of(whole)]
 
 
+def _before_and_after(
+    subject: RunSubject,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sentences about the plain model, and those about all models."""
+    before, _ = without_small_groups(subject.local_of(subject.models[:1]))
+    after, _ = subject.published
+    speech = subject.speech
+    favourable = subject.favourable
+    return (
+        before.brief_sentences(speech, favourable=favourable),
+        after.brief_sentences(speech, favourable=favourable),
+    )
+
+
+def _summary_caption(result: gaps.LocalResult) -> str:
+    """Say of how many rows and seeds the numbers are, and the floor of chance."""
+    seeds = plural(result.n_seeds, "seed")
+    mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
+    caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
+    if pd.notna(result.chance):
+        caption += (
+            f" By chance, the largest local gap of {result.label} stays below "
+            f"{gap_size(result.chance)} in 95% of cases."
+        )
+    return caption
+
+
 def local(subject: RunSubject) -> Sequence[Block]:
     """Return the gap between groups in every subgroup, as figure and table."""
-    result, hidden = subject.shown
+    result, hidden = subject.published
     words = subject.suppressed()
     if len(hidden) == len(result.model_gaps):
         return [Words(words)]
@@ -186,38 +212,41 @@ def local(subject: RunSubject) -> Sequence[Block]:
 def tried(subject: RunSubject) -> Sequence[Block]:
     """Return which settings were trained, how one was chosen, and their test rows."""
     run = subject.snapshot.run
-    sweep = (
-        sweeps.finished_sweep(subject.store, run.id, subject.rule)
-        if run.over
-        else StoredSweep.of(subject.store, subject.snapshot, subject.rule)
-    )
+    if run.over:
+        sweep = sweeps.finished_sweep(subject.store, run.id, subject.rule)
+    else:
+        sweep = StoredSweep.of(subject.store, subject.snapshot, subject.rule)
     if sweep is None:
         return []
     blocks: list[Block] = [Words(_choice_words(subject, sweep))]
     if sweep.result.methods:
-        blocks += [*_pictures(subject, sweep), _front(subject, sweep)]
+        blocks += _pictures(subject, sweep)
+        blocks.append(_front(subject, sweep))
     blocks.append(_settings_table(subject, sweep))
     return blocks
 
 
 def _choice_words(subject: RunSubject, sweep: StoredSweep) -> str:
+    """Say how many settings there are, how one was chosen, and on which rows."""
     failed = subject.snapshot.count("failed")
     methods = dict.fromkeys(CATALOG[key].label for key in sweep.result.means["method"])
-    start = (
+    finished = (
         f"{plural(len(sweep.result.means), 'setting')} of {listing(methods)} on "
         f"{plural(sweep.result.n_seeds, 'seed')} finished"
     )
-    start += f"; {plural(failed, 'model')} failed." if failed else "."
-    how, place = "No setting was chosen among others.", None
+    if failed:
+        finished += f"; {plural(failed, 'model')} failed"
+    choice = "No setting was chosen among others."
+    about = f"The report is about {subject.model.label}"
     if sweep.result.methods:
         best = recommendation.recommend(sweep, subject.spec.di_limit)
-        place = best.place
-        how = sentences(best.beside(_place_of(subject, sweep)), sweep.none_decides())
-    how += f" The report is about {subject.model.label}"
-    other = place is not None and subject.model.id != sweep.ids[place]
-    how += ", which was picked instead." if other else "."
+        compared = best.beside(_place_of(subject, sweep))
+        choice = sentences(compared, sweep.none_decides())
+        # Somebody may ask for the report of a setting that was not recommended.
+        if best.place is not None and subject.model.id != sweep.ids[best.place]:
+            about += ", which was picked instead"
     rows = "All numbers reported are of test rows, on which nothing was chosen."
-    return f"{start} {how} {rows}"
+    return f"{finished}. {choice} {about}. {rows}"
 
 
 def _place_of(subject: RunSubject, sweep: StoredSweep) -> int | None:
@@ -233,8 +262,9 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
     """
     if not subject.snapshot.run.over or subject.small_groups:
         return []
-    where = subject.dataset_id, sweep.subgroups
-    local = gaps.local_by_measure(subject.store, subject.models[-1:], *where)
+    local = gaps.local_by_measure(
+        subject.store, subject.models[-1:], subject.dataset_id, sweep.subgroups
+    )
     _, hidden = without_small_groups(local)
     limit = subject.spec.di_limit
     place = _place_of(subject, sweep) or 0
@@ -249,13 +279,14 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
 
 
 def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
-    axes, result = (WORST, "accuracy"), sweep.result
+    """Return the largest local gap of every setting against its accuracy."""
+    axes = (WORST, "accuracy")
     limit = subject.spec.di_limit
     picture = plots.plot_front(
         choices.front_points(sweep, axes, limit),
         axes=axes,
         limit=limit,
-        n_seeds=result.n_seeds,
+        n_seeds=sweep.result.n_seeds,
         chance=sweep.chance(),
         own=choices.own_points(sweep, axes),
     )
@@ -263,19 +294,25 @@ def _front(subject: RunSubject, sweep: StoredSweep) -> Figure:
     trained = trials.trained_on(
         subject.store, run.dataset_id, run.spec.get("train_rows")
     )
-    own = trials.OWN_NOTE * bool(trials.own_models(subject.store, run.dataset_id))
-    notes = [result.ranking_words(WORST), trained, own]
-    return Figure(picture, " ".join(filter(None, notes)))
+    notes = [sweep.result.ranking_words(WORST), trained]
+    if trials.own_models(subject.store, run.dataset_id):
+        notes.append(trials.OWN_NOTE)
+    return Figure(picture, sentences(*notes))
 
 
 def _decides(result: SweepResult, place: int) -> str:
-    if mark := result.deciding(place).mark():
-        return mark
-    mark = result.deciding(place, "test").mark()
-    return f"{mark} on test rows" if mark else "yes"
+    """Return yes, or the mark of a setting that decides nearly alike for all."""
+    on_validation = result.deciding(place).mark()
+    if on_validation:
+        return on_validation
+    on_test = result.deciding(place, "test").mark()
+    if on_test:
+        return f"{on_test} on test rows"
+    return "yes"
 
 
 def _settings_table(subject: RunSubject, sweep: StoredSweep) -> Table:
+    """Return the numbers of all settings, those on the front first."""
     result = sweep.result
     limit = subject.spec.di_limit
     points = result.points((WORST, "accuracy"), limit)

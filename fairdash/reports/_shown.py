@@ -108,11 +108,13 @@ def show(
 def audit_blocks(audit: Audit) -> list[Block]:
     """Return the verdict of an audit, its tables, and its calibration curve."""
     table = audit.table.rename(index=catalog.MEASURE_NAMES)
-    shown = table.rename_axis("Measure").reset_index()
-    shown = shown.rename(columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"})
+    measures = table.rename_axis("Measure").reset_index()
+    measures = measures.rename(
+        columns={"gap": "Gap", "ci_low": "Low", "ci_high": "High"}
+    )
     blocks: list[Block] = [
         Words(audit.verdict, finding=True),
-        Table("Every measure by group", shown, audit.rows),
+        Table("Every measure by group", measures, audit.rows),
         *map(Words, audit.remarks),
     ]
     groups = tuple(dict.fromkeys(audit.by_group["group"].astype(str)))
@@ -126,12 +128,14 @@ def audit_blocks(audit: Audit) -> list[Block]:
 
 def _audit_page(audited: tables.TableAudit) -> str:
     sections = [Section("counts", "Who was counted", _counted(audited))]
-    for n, (name, audit) in enumerate(audited.audits.items()):
-        sections.append(Section(f"measures-{n}", f"By {name}", audit_blocks(audit)))
-    n, words = audited.rows.n, audited.rows.words
-    sections.append(source_section(audited.source, audited.question, words, rows=n))
-    facts = [audited.source.name, f"{audited.rows.n:,} rows counted"]
-    facts += [audited.rows.words, audited.source.date]
+    # Numbers name the sections: a column may have any name.
+    for number, (name, audit) in enumerate(audited.audits.items()):
+        blocks = audit_blocks(audit)
+        sections.append(Section(f"measures-{number}", f"By {name}", blocks))
+    rows = audited.rows
+    source = audited.source
+    sections.append(source_section(source, audited.question, rows.words, rows=rows.n))
+    facts = [source.name, f"{rows.n:,} rows counted", rows.words, source.date]
     return to_html("Audit", facts, sections, "")
 
 
@@ -145,13 +149,12 @@ def count_table(audited: tables.TableAudit) -> pd.DataFrame:
         pairs = part.comparisons.set_index("group").drop(columns="too_few")
         table = part.groups.set_index("group").join(pairs).reset_index()
         parts.append(table.assign(feature=name, pairs=part.pairs))
-    return pd.concat(parts, ignore_index=True).rename(columns=_COUNTED)[
-        list(_COUNTED.values())
-    ]
+    counted = pd.concat(parts, ignore_index=True).rename(columns=_COUNTED)
+    return counted[list(_COUNTED.values())]
 
 
 def _counted(audited: tables.TableAudit) -> list[Block]:
-    shown = pd.DataFrame(audited.rows.excluded, columns=["Reason", "Column", "Rows"])
+    excluded = pd.DataFrame(audited.rows.excluded, columns=["Reason", "Column", "Rows"])
     references = " ".join(
         f"{name}: {part.reference.words()}"
         for name, part in audited.facts.parts.items()
@@ -170,4 +173,6 @@ def _counted(audited: tables.TableAudit) -> list[Block]:
         Words(f"{audited.rows.words}."),
         *map(Words, audited.rows.remarks),
     ]
-    return [*blocks, Table("Rows that do not count", shown)] if len(shown) else blocks
+    if len(excluded):
+        blocks.append(Table("Rows that do not count", excluded))
+    return blocks

@@ -1,4 +1,4 @@
-"""What a report does not show of small groups.
+"""Suppression of small groups in reports.
 
 A subgroup in which a group has too few rows is suppressed whole, for its other numbers
 would give the count away. A single one could be had by subtraction from totals, so the
@@ -22,12 +22,16 @@ def hidden_names(counts: pd.DataFrame) -> list[str]:
 
     ``counts`` have a column subgroup and n, rows of each group in it.
     """
-    n = counts["n"].fillna(0).groupby(counts["subgroup"].astype(str), sort=False)
-    smallest, total = n.min(), n.sum()
+    subgroup = counts["subgroup"].astype(str)
+    # A group without a count has no rows at all.
+    sizes = counts["n"].fillna(0).groupby(subgroup, sort=False)
+    smallest = sizes.min()
     small = smallest < SMALLEST_GROUP
     hidden = smallest.index[small].tolist()
+    # The smallest of the others hides what totals minus the rest would give away.
     if len(hidden) == 1 and not small.all():
-        hidden.append(total[~small].idxmin())
+        large_enough = sizes.sum()[~small]
+        hidden.append(large_enough.idxmin())
     return hidden
 
 
@@ -39,7 +43,8 @@ def without_small_groups(
     The models are of the same rows.
     """
     cells = views.value_table(result.estimates, result.measure)
-    hidden = hidden_names(cells[cells["model"] == cells["model"].iloc[-1]])
+    last_model = cells["model"].iloc[-1]
+    hidden = hidden_names(cells[cells["model"] == last_model])
     return replace(result, estimates=_masked(result.estimates, hidden)), hidden
 
 
@@ -49,13 +54,13 @@ def base_cells(rates: gaps.BaseRates) -> tuple[pd.DataFrame, list[str]]:
     return _masked(rates.cells, hidden), hidden
 
 
-def suppressed_words(hidden: list[str], where: str) -> str:
-    """Say how many subgroups are suppressed ``where`` and why; "" where none is."""
+def suppressed_words(hidden: list[str], place: str) -> str:
+    """Say how many subgroups are suppressed in a place and why; "" if none is."""
     if not hidden:
         return ""
     verb = "is" if len(hidden) == 1 else "are"
     return (
-        f"{plural(len(hidden), 'subgroup')} {verb} suppressed {where}: a group in one "
+        f"{plural(len(hidden), 'subgroup')} {verb} suppressed {place}: a group in one "
         f"has fewer than {SMALLEST_GROUP} rows, or totals would give such a count away."
     )
 
@@ -67,13 +72,15 @@ def few_words(numbers: str) -> str:
 
 
 def _masked(cells: pd.DataFrame, hidden: list[str]) -> pd.DataFrame:
-    rows = cells["subgroup"].astype(str).isin(hidden)
-    if not rows.any():
+    """Return cells with NaN for every number of the subgroups to suppress."""
+    suppressed = cells["subgroup"].astype(str).isin(hidden)
+    if not suppressed.any():
         return cells
     numbers = cells.select_dtypes("number").columns
+    # Integers cannot be NaN.
     masked = cells.astype(dict.fromkeys(numbers, float))
-    masked.loc[rows, numbers] = float("nan")
+    masked.loc[suppressed, numbers] = float("nan")
     if "estimable" in cells:
-        masked["estimable"] = cells["estimable"].astype(bool) & ~rows
-    masked["reason"] = cells["reason"].where(~rows, "suppressed")
+        masked["estimable"] = cells["estimable"].astype(bool) & ~suppressed
+    masked["reason"] = cells["reason"].where(~suppressed, "suppressed")
     return masked

@@ -43,8 +43,8 @@ def source_section(
         "Doubtful": " ".join(remarks),
         "Rules": rules,
     }
-    shown = {term: text for term, text in items.items() if text}
-    return Section("source", "What was audited", [Facts(shown)])
+    facts = {term: text for term, text in items.items() if text}
+    return Section("source", "What was audited", [Facts(facts)])
 
 
 def _decided(question: tables.TableQuestion) -> str:

@@ -1,4 +1,4 @@
-"""How a report is written: a page that needs nothing else, and a model card."""
+"""The two forms of a report: a page that needs nothing else, and a model card."""
 
 import base64
 import gzip
@@ -22,7 +22,7 @@ from fairdash.plots import theme
 from fairdash.reports import _blocks as blocks
 
 HERE = Path(__file__).parent
-# of base 85, none of which means anything to HTML
+# Three letters of base 85 mean something to HTML; base 85 has no use for these.
 _IN_HTML = bytes.maketrans(b"<&>", b",.:")
 
 
@@ -33,8 +33,15 @@ def to_html(
     template = _environment().get_template("report.html")
     script = (HERE / "report.js").read_text()
     kinds = {type(block) for section in sections for block in section.blocks}
-    figures, linked = blocks.Figure in kinds, blocks.Pictures in kinds
-    moving = _linked_script() if linked else ""
+    # Scripts of figures are large: a page without any stays small.
+    plotly = _packed_plotly() if blocks.Figure in kinds else ""
+    moving = ""
+    moving_style = ""
+    if blocks.Pictures in kinds:
+        moving = _linked_script()
+        moving_style = linked_styles()
+    # The page allows these scripts by their digests, and no other one.
+    hashes = [_hash(text) for text in (script, theme.plotly_script(), moving)]
     themes = {"light": theme.palette("light"), "dark": theme.palette("dark")}
     return template.render(
         title=title,
@@ -45,22 +52,32 @@ def to_html(
         style=Markup((HERE / "report.css").read_text()),
         script=Markup(script),
         themes=Markup(as_json(themes)),
-        plotly=Markup(_packed_plotly()) if figures else "",
+        plotly=Markup(plotly),
         moving=Markup(moving),
-        moving_style=Markup(linked_styles()) if linked else "",
-        hashes=[_hash(text) for text in (script, theme.plotly_script(), moving)],
+        moving_style=Markup(moving_style),
+        hashes=hashes,
     )
 
 
 def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True,
+    """Return the templates, in which every text is escaped and made visible."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE),
+        autoescape=True,
+        trim_blocks=True,
         lstrip_blocks=True,
-        finalize=lambda text: visible(text) if type(text) is str else text,
-    )  # fmt: skip
-    made.filters["figure_json"] = _figure_json
-    made.filters["base64"] = lambda data: base64.b64encode(data).decode()
-    return made
+        finalize=_visible_text,
+    )
+    environment.filters["figure_json"] = _figure_json
+    environment.filters["base64"] = lambda data: base64.b64encode(data).decode()
+    return environment
+
+
+def _visible_text(value: Any) -> Any:
+    # Not a subclass of str: Markup is ours, and escaped already.
+    if type(value) is str:
+        return visible(value)
+    return value
 
 
 def _linked_script() -> str:
@@ -74,12 +91,15 @@ def _figure_json(figure: Any) -> Markup:
 
 @cache
 def _packed_plotly() -> str:
+    # Without a time in it, the same report has the same bytes.
     packed = gzip.compress(theme.plotly_script().encode(), 9, mtime=0)
     return base64.b85encode(packed).translate(_IN_HTML).decode()
 
 
 def _hash(script: str) -> str:
-    return f"sha256-{base64.b64encode(sha256(script.encode()).digest()).decode()}"
+    """Return the digest of a script as a content security policy writes it."""
+    digest = sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def to_markdown(
@@ -87,7 +107,7 @@ def to_markdown(
 ) -> str:
     """Return sections as Markdown; whatever names hold, they stay text."""
     parts = [f"# {as_markdown(title)}"]
-    parts += [" · ".join(as_markdown(fact) for fact in facts if fact)]
+    parts.append(" · ".join(as_markdown(fact) for fact in facts if fact))
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [_written(block) for block in section.blocks]
@@ -110,6 +130,7 @@ def _written(block: blocks.Block) -> str:
             title = f"### {as_markdown(block.title)}\n\n" if block.title else ""
             return title + "\n".join(lines)
         case blocks.Code():
+            # A fence is longer than any row of backticks inside it.
             longest = max(map(len, re.findall("`+", block.text)), default=0)
             fence = "`" * max(3, longest + 1)
             title = as_markdown(block.title)
@@ -125,16 +146,19 @@ def _written(block: blocks.Block) -> str:
 
 
 def _card(item: Kpi) -> str:
-    note = f" ({as_markdown(item.note)})" if item.note else ""
-    return f"- **{as_markdown(item.label)}**: {as_markdown(item.value)}{note}"
+    line = f"- **{as_markdown(item.label)}**: {as_markdown(item.value)}"
+    if item.note:
+        line += f" ({as_markdown(item.note)})"
+    return line
 
 
 def _table(table: blocks.Table) -> str:
-    lines = [
+    header, *rows = [
         f"| {' | '.join(as_markdown(cell) for cell in row)} |"
         for row in [table.header, *table.rows]
     ]
+    # Numbers are aligned to the right.
     rule = "|".join("---:" if number else "---" for number in table.numeric)
-    body = "\n".join([lines[0], f"|{rule}|", *lines[1:]])
+    body = "\n".join([header, f"|{rule}|", *rows])
     parts = [f"### {as_markdown(table.title)}", body, as_markdown(table.caption)]
     return "\n\n".join(filter(None, parts))

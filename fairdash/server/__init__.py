@@ -1,4 +1,4 @@
-"""What serves the pages: the front door, sessions, limits."""
+"""The server of the pages: the front door, sessions, limits."""
 
 from fairdash.server.door import Rules
 from fairdash.server.login import Login

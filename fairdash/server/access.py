@@ -17,7 +17,7 @@ log = logging.getLogger("fairdash.access")
 
 
 class Line:
-    """What becomes the line of a request, when it ends."""
+    """The line that a request writes into the log when it ends."""
 
     def __init__(self, scope: Scope) -> None:
         self._method = scope.get("method", "WEBSOCKET")

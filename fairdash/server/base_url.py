@@ -8,7 +8,7 @@ console. The page asks at once where ``BACKEND_BASE_URL`` says.
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# pages lie beside each other, also behind a proxy that puts a path before them
+# Pages lie beside each other, also behind a proxy that puts a path before them.
 SCRIPT = (
     b"<script>window.__streamlit = "
     b'{BACKEND_BASE_URL: new URL(".", location.href).href}</script>'
@@ -26,7 +26,8 @@ class BaseUrl:
         """Answer a request; only what asks for a page is looked at."""
         if scope["type"] != "http" or not wants_page(HTTPConnection(scope)):
             return await self._app(scope, receive, send)
-        # a compressed page could not be written into
+        # A compressed page could not be written into. Without extensions Starlette
+        # sends the body in messages, not as the path of a file.
         headers = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]
         plain = {**scope, "headers": headers, "extensions": {}}
         await self._app(plain, receive, _Page(send))
@@ -58,11 +59,14 @@ class _Page:
 
     async def _send_page(self, start: Message) -> None:
         body = self._body.replace(_HEAD, _HEAD + SCRIPT, 1)
-        length = str(len(body)).encode()
-        headers = [
-            (name, length if name == b"content-length" and self._body else value)
-            for name, value in start["headers"]
-        ]
+        headers = list(start["headers"])
+        # An answer to HEAD has the length of the page, and no body to write into.
+        if self._body:
+            length = str(len(body)).encode()
+            headers = [
+                (name, length if name == b"content-length" else value)
+                for name, value in headers
+            ]
         await self._send({**start, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
 

@@ -22,7 +22,8 @@ from streamlit.web.server.starlette.starlette_server_config import (
     USER_COOKIE_NAME,
 )
 
-USER, TOKENS = USER_COOKIE_NAME, TOKENS_COOKIE_NAME
+USER = USER_COOKIE_NAME
+TOKENS = TOKENS_COOKIE_NAME
 SECONDS = AUTH_COOKIE_MAX_AGE_SECONDS
 _OF_USER = re.compile(rf"{USER}(_\d+)?")
 _OURS = re.compile(rf"({USER}|{TOKENS})(_\d+)?")
@@ -70,6 +71,11 @@ def set_in(lines: list[str]) -> dict[str, str]:
 
     A long one comes in parts with a number each.
     """
-    pairs = (line.partition(";")[0].partition("=") for line in lines)
-    cookies = {k: value.strip('"') for k, _, value in pairs if _OF_USER.fullmatch(k)}
-    return {name: value for name, value in cookies.items() if value}  # not deleted
+    cookies = {}
+    for line in lines:
+        pair, _, _ = line.partition(";")
+        name, _, value = pair.partition("=")
+        if _OF_USER.fullmatch(name):
+            cookies[name] = value.strip('"')
+    # An empty value deletes a cookie.
+    return {name: value for name, value in cookies.items() if value}

@@ -80,8 +80,10 @@ class Door:
     def __init__(
         self, app: ASGIApp, rules: Rules, records: SessionRecords, limits: Limits
     ) -> None:
-        self._app, self._rules, self._limits = app, rules, limits
-        # a place for each step: who begins takes none from who comes back
+        self._app = app
+        self._rules = rules
+        self._limits = limits
+        # A place for each step: who begins takes none from who comes back
         self._places = {path: Places() for path in (LOGIN, CALLBACK)}
         self._sessions = None
         if rules.login:
@@ -91,7 +93,8 @@ class Door:
         """Answer a request, or pass it on."""
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
-        request, line = HTTPConnection(scope), Line(scope)
+        request = HTTPConnection(scope)
+        line = Line(scope)
         answer = _Answer(send, self._is_secure(scope), line)
         try:
             await self._let_in(request, receive, answer)
@@ -108,7 +111,8 @@ class Door:
     async def _let_in(
         self, request: HTTPConnection, receive: Receive, answer: "_Answer"
     ) -> None:
-        scope, path = request.scope, request.scope["path"]
+        scope = request.scope
+        path = scope["path"]
         self._check_names(request)
         user = answer.line.user = await self._user(request)
         if self._sessions and not user and not self._is_open(request):
@@ -149,22 +153,30 @@ class Door:
             return await self._sessions.user(request.cookies)
 
     def _is_secure(self, scope: Scope) -> bool:
+        """Return whether the browser speaks HTTPS, to us or to a proxy before us."""
+        if scope["scheme"] in ("https", "wss"):
+            return True
         login = self._rules.login
-        return scope["scheme"] in ("https", "wss") or (
-            login is not None and login.origin.startswith("https:")
-        )
+        return login is not None and login.origin.startswith("https:")
 
     def _check_names(self, request: HTTPConnection) -> None:
+        """Refuse a request to another name, or from the page of another server.
+
+        The first is DNS rebinding, the second a request across sites.
+        """
         reads = request.scope.get("method") in ("GET", "HEAD")
+        # A monitor asks by the number of a machine or a container.
         if reads and request.scope["path"] in PROBES:
-            return  # a monitor asks by the number of a machine or a container
-        host, origin = request.headers.get("host", ""), request.headers.get("origin")
+            return
+        host = request.headers.get("host", "")
+        origin = request.headers.get("origin")
         name = _HOST.fullmatch(host.lower())
         hosts = self._rules.hosts
         if not name or (hosts and name[1].strip("[].") not in hosts):
             raise Refused(
                 403, "This server has another name: `fairdash app --name` adds one."
             )
+        # A browser names the origin of whatever writes; other programs name none.
         ours = (None, f"http://{host}", f"https://{host}")
         if not reads and origin not in ours:
             log.warning("refused a page of %.99r that is not of %.99r", origin, host)
@@ -176,12 +188,14 @@ class Door:
     async def _begin(
         self, request: HTTPConnection, answer: "_Answer", lines: list[str]
     ) -> None:
-        user = cookies.set_in(lines)
-        if not self._sessions or not user:
+        """Open a session when the app's answer logs a user in."""
+        user_cookies = cookies.set_in(lines)
+        if not self._sessions or not user_cookies:
             return
         try:
+            # A login gets a new id, which nobody can have planted before.
             await self._sessions.end(request.cookies)
-            key = await self._sessions.open(user)
+            key = await self._sessions.open(user_cookies)
         except (ValueError, StoreError) as error:
             log.error("a login was refused: %s", error)
         else:
@@ -195,9 +209,10 @@ class Door:
         Then its browser is sent to the login, so that the page does not stay in sight.
         A store that does not answer ends no window.
         """
-        sessions, ended = self._sessions, False
+        sessions = self._sessions
         if sessions is None:
             return await self._app(request.scope, receive, answer)
+        ended = False
 
         async def lasts() -> bool:
             try:
@@ -210,7 +225,8 @@ class Door:
             message = asyncio.ensure_future(receive())
             try:
                 while await lasts():
-                    if (await asyncio.wait({message}, timeout=LOOK_SECONDS))[0]:
+                    done, _ = await asyncio.wait({message}, timeout=LOOK_SECONDS)
+                    if done:
                         return message.result()
             finally:
                 message.cancel()
@@ -230,7 +246,9 @@ class _Answer:
     """
 
     def __init__(self, send: Send, secure: bool, line: Line) -> None:
-        self._send, self._secure, self.started = send, secure, False
+        self._send = send
+        self._secure = secure
+        self.started = False
         self.line = line
         self._cookies: list[str] = []
         self.look: Callable[[list[str]], Awaitable[None]] | None = None
@@ -242,15 +260,20 @@ class _Answer:
         if message["type"] in _STARTS:
             lines = list(message.get("headers", ()))
             if self.look:
-                await self.look(
-                    [v.decode("latin-1") for name, v in lines if name == _COOKIE]
-                )
-            lines += [(_COOKIE, line.encode()) for line in self._cookies]
+                set_by_app = [
+                    value.decode("latin-1") for name, value in lines if name == _COOKIE
+                ]
+                await self.look(set_by_app)
+            lines += [(_COOKIE, cookie.encode()) for cookie in self._cookies]
             more = HEADERS
             if self._secure:
-                lines, more = [_secured(*line) for line in lines], HEADERS | _TLS
-            there = {name for name, _ in lines}
-            lines += [pair for pair in more.items() if pair[0] not in there]
+                lines = [_secured(*line) for line in lines]
+                more = HEADERS | _TLS
+            # What the app has set itself stays.
+            present = {name for name, _ in lines}
+            lines += [
+                (name, value) for name, value in more.items() if name not in present
+            ]
             message = {**message, "headers": lines}
             self.started = True
             self.line.status = message.get("status", 101)

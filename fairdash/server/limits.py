@@ -18,11 +18,13 @@ class Refused(Exception):
 
     def __init__(self, status: int, words: str, retry: int | None = None) -> None:
         super().__init__(words)
-        self.status, self.words, self.retry = status, words, retry
+        self.status = status
+        self.words = words
+        self.retry = retry
 
 
 class Limits:
-    """What users and addresses use at the moment, in this process.
+    """Counts of what users and addresses use at the moment, in this process.
 
     ``who`` has for each name that a request counts for, a user or an address, how many
     times the limits of a user hold for it.
@@ -47,7 +49,8 @@ class Limits:
         try:
             yield
         finally:
-            self._windows -= Counter(who.keys())  # which forgets who uses nothing
+            # Subtraction in place forgets names that use nothing any more.
+            self._windows -= Counter(who.keys())
 
     @contextmanager
     def body(self, who: Mapping[str, int]) -> Iterator[Callable[[int], None]]:

@@ -28,7 +28,9 @@ from fairdash.server.places import LOGINS_AT_ONCE
 if TYPE_CHECKING:
     from authlib.integrations.starlette_client import StarletteOAuth2App
 
-LOGIN, LOGOUT, CALLBACK = "/auth/login", "/auth/logout", "/oauth2callback"
+LOGIN = "/auth/login"
+LOGOUT = "/auth/logout"
+CALLBACK = "/oauth2callback"
 KEEP_SECONDS = 600  # for which metadata and keys of the provider are not asked again
 PATIENCE = 5  # seconds for an answer of the provider
 RETRY_SECONDS = 5  # after no answer, until it is asked again
@@ -90,7 +92,8 @@ class Provider:
 
     async def _finish(self, request: Request) -> RedirectResponse:
         """Let in whom the provider sends back, or show the login again."""
-        query, back = request.query_params, RedirectResponse("/", 302)
+        query = request.query_params
+        back = RedirectResponse("/", 302)
         if "error" in query:
             words = f"{query['error']}: {query.get('error_description', '')}"
             log.warning("the provider refused a login: %.200r", words)
@@ -113,7 +116,8 @@ class Provider:
 
     async def _leave(self, request: Request) -> RedirectResponse:
         """Forget the user, at the provider too where it can be asked."""
-        away, secret = "/", self._login.secret
+        away = "/"
+        secret = self._login.secret
         if cookies.are_signed(request.cookies, secret):
             try:
                 client = await self._current()
@@ -169,10 +173,10 @@ class Provider:
             self._asking = None
 
     async def _load(self) -> "StarletteOAuth2App":
-        known = self._login.client
-        kwargs = _CLIENT | dict(known.get("client_kwargs", {}))
+        configured = self._login.client
+        kwargs = _CLIENT | dict(configured.get("client_kwargs", {}))
         kwargs["transport"] = self._transport
-        names = {name: known[name] for name in _NAMES}
+        names = {name: configured[name] for name in _NAMES}
         client = self._registry().register(NAME, client_kwargs=kwargs, **names)
         metadata = await client.load_server_metadata()
         for end in ("authorization_endpoint", "token_endpoint", "jwks_uri"):

@@ -92,7 +92,7 @@ def log_confinement() -> None:
 
 
 class Readiness:
-    """What a monitor is told: 503 when the store fails, and nothing of why.
+    """The answer to a monitor: 503 when the store fails, without the reason.
 
     However many ask, the store is asked once a second.
     """

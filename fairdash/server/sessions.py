@@ -35,7 +35,8 @@ class Sessions:
     """
 
     def __init__(self, records: SessionRecords, secret: str) -> None:
-        self._records, self._secret = records, secret
+        self._records = records
+        self._secret = secret
         self._fresh: dict[str, tuple[float, Record]] = {}  # until when, and the record
 
     async def open(self, cookies: Mapping[str, str]) -> str:
@@ -45,12 +46,20 @@ class Sessions:
         time than ours: then an end could not be told.
         """
         claims = user_cookies.read(cookies, user_cookies.USER, self._secret)
-        user, opened = User.of(claims), time()
+        user = User.of(claims)
+        opened = time()
         vouched = _agree(claims.get("iat"), opened)
         key = token_urlsafe(32)
-        record = {"user": user.id, "opened": opened, "cookies": sorted(cookies)}
-        record["digest"] = _digest(cookies, cookies)
-        if vouched:  # by another clock: what seems over is over
+        # The digest binds the session to this login: the same key with the cookies of
+        # another user opens nothing.
+        record = {
+            "user": user.id,
+            "opened": opened,
+            "cookies": sorted(cookies),
+            "digest": _digest(cookies, cookies),
+        }
+        # Sessions are deleted only where another clock says that they are over.
+        if vouched:
             last = opened + CLOCK_SECONDS
             await asyncio.to_thread(self._records.keep, opened - SECONDS, last)
         await asyncio.to_thread(self._records.add, self._name(key), record)
@@ -69,7 +78,10 @@ class Sessions:
         if record is None or not _lasts(record):
             return None
         digest = _digest(cookies, record["cookies"])
-        return record["user"] if hmac.compare_digest(record["digest"], digest) else None
+        # Compared in constant time, so that how long it takes says nothing.
+        if not hmac.compare_digest(record["digest"], digest):
+            return None
+        return record["user"]
 
     async def end(self, cookies: Mapping[str, str]) -> None:
         """End the session that a request's cookies name, if there is one."""
@@ -79,19 +91,23 @@ class Sessions:
             self._fresh.pop(name, None)
 
     async def _record(self, name: str) -> Record | None:
+        """Return a record, believed for `FRESH_SECONDS` after it was read."""
         until, record = self._fresh.get(name, (0.0, None))
         if monotonic() < until:
             return record
+        # From before the read: a session that ends meanwhile is not believed longer.
         began = monotonic()
         record = await asyncio.to_thread(self._records.get, name)
         self._fresh.pop(name, None)
         if record is not None:
+            # All of them go: each can be read again from the store.
             if len(self._fresh) >= MANY:
                 self._fresh.clear()
             self._fresh[name] = began + FRESH_SECONDS, record
         return record
 
     def _name(self, key: str) -> str:
+        """Return the name of a record, from which no key can be computed."""
         return hmac.new(self._secret.encode(), key.encode(), sha256).hexdigest()
 
 
@@ -99,17 +115,17 @@ def _agree(issued: object, now: float) -> bool:
     """Return whether the provider's clock confirms ours; ValueError if it differs."""
     if not isinstance(issued, int | float):
         return False
-    apart = abs(issued - now)
-    if apart > CLOCK_SECONDS:
+    difference = abs(issued - now)
+    if difference > CLOCK_SECONDS:
         raise ValueError(
             "The clock of this server and that of the login's provider differ by "
-            f"{apart / 60:,.0f} minutes. Set the clock."
+            f"{difference / 60:,.0f} minutes. Set the clock."
         )
     return True
 
 
 def _lasts(record: Mapping[str, float]) -> bool:
-    # a record of an earlier version says its end alone
+    # A record of an earlier version has only its end.
     opened = record.get("opened", record.get("until", 0) - SECONDS)
     age = time() - opened
     return -CLOCK_SECONDS <= age < SECONDS

@@ -15,7 +15,8 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-READY, HEALTH = "/ready", "/_stcore/health"
+READY = "/ready"
+HEALTH = "/_stcore/health"
 PROBES = {READY, HEALTH}  # which say a word to whoever asks, by whatever name
 CONNECTIONS = 32  # accepted in a turn: 5 ms
 REQUESTS = 4  # begun in a turn: 2 ms; as many of monitors
