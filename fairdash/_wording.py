@@ -22,7 +22,8 @@ _HEADINGS = {"n": "Rows", "ci_low": "Low", "ci_high": "High", "feature": "Column
 _BARE = frozenset({"yes", "no", "true", "false", "y", "n"})
 _YES = frozenset({"1", "1.0", "yes", "true", "y", "t"})
 _NO = frozenset({"0", "0.0", "no", "false", "n", "f"})
-# names of columns that say what people do, not what is done to them
+# Names of columns that say what people do, not what is done to them: they "survived",
+# where others "are approved".
 _ACTIVE = frozenset(
     [
         "applied",
@@ -121,7 +122,7 @@ def amount(value: float) -> str:
 
 
 class Noun(NamedTuple):
-    """What is counted: rows, or the people that rows of counts stand for."""
+    """The noun that is counted: rows, or the people that rows of counts stand for."""
 
     one: str
     several: str
@@ -137,7 +138,9 @@ PEOPLE = Noun("person", "people")
 
 def plural(n: int, noun: str, several: str = "") -> str:
     """Return ``n`` and its noun: 1 row, 6,167 rows; ``several`` as "people"."""
-    return f"{count(n)} {noun}" if n == 1 else f"{count(n)} {several or noun + 's'}"
+    if n == 1:
+        return f"{count(n)} {noun}"
+    return f"{count(n)} {several or f'{noun}s'}"
 
 
 MOST_SPANS = 12
@@ -156,15 +159,24 @@ def value_spans(labels: Iterable[str]) -> str:
             spans.append([label])
     parts = []
     for span in spans:
-        parts += [f"{span[0]}–{span[-1]}"] if len(span) > 2 else span
-    rest = len(parts) - MOST_SPANS
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return ", ".join(parts[:MOST_SPANS]) + more
+        # "2–3" is no shorter than "2, 3".
+        if len(span) > 2:
+            parts.append(f"{span[0]}–{span[-1]}")
+        else:
+            parts += span
+    text = ", ".join(parts[:MOST_SPANS])
+    n_more = len(parts) - MOST_SPANS
+    if n_more > 0:
+        text += f" and {n_more:,} more"
+    return text
 
 
 def _follows(first: str, second: str) -> bool:
-    whole = first.isascii() and second.isascii() and first.isdigit()
-    return whole and second.isdigit() and int(second) == int(first) + 1
+    # To Python "²" is a digit, of which `int` makes no number.
+    labels = (first, second)
+    if not all(label.isascii() and label.isdigit() for label in labels):
+        return False
+    return int(second) == int(first) + 1
 
 
 def change(difference: float, digits: int = 3) -> str:
@@ -185,15 +197,21 @@ def points(difference: float) -> str:
 
 def some_percent(share: float) -> str:
     """Return a share as whole percent, a small or large one with a decimal: 0.2%."""
-    return percent(share, 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1)
+    if 0.1 <= share <= 0.9 or share in (0, 1):
+        return percent(share, 0)
+    return percent(share, 1)
 
 
 def interval(low: float, high: float, style: Callable[[float], str] = number) -> str:
     """Return 0.092–0.199, 63.5–66.7% or, with a negative bound, −0.118 to −0.031."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
-    first, second = style(low).removesuffix(" pt"), style(high)
-    if MINUS in first + second or "+" in first + second:
+    # The unit stands once, after the upper end.
+    first = style(low).removesuffix(" pt")
+    second = style(high)
+    has_sign = any(sign in first + second for sign in (MINUS, "+"))
+    # A dash between signed numbers would look like another minus.
+    if has_sign:
         return f"{first} to {second}"
     return f"{first.removesuffix('%')}–{second}"
 
@@ -238,15 +256,17 @@ def moved_words(moved: Change, less: str, more: str, what: str) -> str:
     small, large = sorted((abs(moved.low), abs(moved.high)))
     ends = interval(small, large, in_points)
     size = f"{in_points(abs(moved.value))} points ({ends})"
-    return (
-        f"{verb} {size} of {what}" if what == "accuracy" else f"{verb} {what} by {size}"
-    )
+    # One gains or loses accuracy, but narrows a gap.
+    if what == "accuracy":
+        return f"{verb} {size} of {what}"
+    return f"{verb} {what} by {size}"
 
 
 def group_label(feature: str, group: str) -> str:
     """Return a group after its column, "sex: Female"; "sex 1" stays as it is."""
-    named = not feature or group.startswith(f"{feature} ")
-    return group if named else f"{feature}: {group}"
+    if not feature or group.startswith(f"{feature} "):
+        return group
+    return f"{feature}: {group}"
 
 
 def sentences(*parts: str) -> str:
@@ -273,8 +293,9 @@ def without_sentences(text: str, above: str) -> str:
     >>> without_sentences("No gap is clear. One could be 9 points.", "No gap is clear.")
     'One could be 9 points.'
     """
-    known = set(each_sentence(above))
-    return sentences(*(part for part in each_sentence(text) if part not in known))
+    sentences_above = set(each_sentence(above))
+    new = [part for part in each_sentence(text) if part not in sentences_above]
+    return sentences(*new)
 
 
 def spoken_value(column: str, value: str) -> str:
@@ -285,7 +306,9 @@ def spoken_value(column: str, value: str) -> str:
     value = value.removeprefix(f"{column} ")
     if not column:
         return value
-    return f"{column} = {value}" if _is_code(value) else f"{column} {value}"
+    if _is_code(value):
+        return f"{column} = {value}"
+    return f"{column} {value}"
 
 
 def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
@@ -308,28 +331,35 @@ def spoken_outcome(column: str, outcome: str, value: str | None) -> str:
     verb = column.lower()
     for start in ("is_", "was_", "got_", "been_"):
         verb = verb.removeprefix(start)
-    if value is not None and value.lower() in _YES:
-        if verb in _ACTIVE:
-            return verb
-        if _is_participle(verb):
-            return f"are {verb}"
-    if value is not None and value.lower() in _NO and _is_participle(verb):
+    if value is None:
+        return f"have {outcome}"
+    word = value.lower()
+    if word in _YES and verb in _ACTIVE:
+        return verb
+    if word in _YES and _is_participle(verb):
+        return f"are {verb}"
+    if word in _NO and _is_participle(verb):
         return f"are not {verb}"
-    if value is not None and _is_participle(value.lower()):
-        return f"are {value.lower()}"
-    if value is not None and value.lower() == verb:
+    if _is_participle(word):
+        return f"are {word}"
+    if word == verb:
         return f"are “{value}”"
     return f"have {outcome}"
 
 
 def _is_participle(word: str) -> bool:
-    if word in _ACTIVE:
+    """Return whether "people are ..." takes a word: approved, sold, not hundred."""
+    if word in _ACTIVE or not word.isalpha():
         return False
+    if word in _IRREGULAR:
+        return True
+    # "Need" and "speed" end alike, and so do short words such as "red".
     regular = word.endswith("ed") and not word.endswith("eed") and len(word) >= 5
-    return word.isalpha() and (word in _IRREGULAR or (regular and word not in _NOUNS))
+    return regular and word not in _NOUNS
 
 
 def _is_code(value: str) -> bool:
+    """Return whether a value says nothing without its column: 1, no."""
     try:
         float(value)
     except ValueError:
@@ -349,35 +379,41 @@ def four_fifths(ratio: float, high: float) -> str:
     """Say where a ratio is by the four-fifths rule; ``high`` ends its interval."""
     if math.isnan(ratio):
         return "undefined"
-    if not ratio < FOUR_FIFTHS:
+    if ratio >= FOUR_FIFTHS:
         return "not below"
-    return "surely below" if high < FOUR_FIFTHS else "below"
+    if high < FOUR_FIFTHS:
+        return "surely below"
+    return "below"
 
 
 def is_bare(label: str) -> bool:
-    """Tell whether a label such as "1" or "no" needs the name of its column."""
+    """Return whether a label such as "1" or "no" needs the name of its column."""
     return label.lower() in _BARE or not any(c.isalpha() for c in label)
 
 
 def listing(names: Iterable[str]) -> str:
     """Return "a, b and c"."""
     *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+    if not most:
+        return last
+    return f"{', '.join(most)} and {last}"
 
 
 def shortened(names: Mapping[str, str], most: int = 28) -> dict[str, str]:
     """Return names of at most ``most`` characters, cut in the middle.
 
-    What tells runs apart stands at both ends: the table, and the method with its
-    setting. Names that would be alike once cut stay whole.
+    The names of runs differ at both ends: by the table, and by the method with its
+    setting. Names that would be equal once cut stay whole.
     """
-    tail = most // 2
-    cut = {
-        key: name if len(name) <= most else f"{name[: most - tail - 1]}…{name[-tail:]}"
-        for key, name in names.items()
-    }
-    alike = Counter(cut.values())
-    return {key: names[key] if alike[name] > 1 else name for key, name in cut.items()}
+    n_end = most // 2
+    n_start = most - n_end - 1  # one character for the ellipsis
+    cut = {}
+    for key, name in names.items():
+        cut[key] = name
+        if len(name) > most:
+            cut[key] = f"{name[:n_start]}…{name[-n_end:]}"
+    uses = Counter(cut.values())
+    return {key: names[key] if uses[short] > 1 else short for key, short in cut.items()}
 
 
 def floor_words(label: str) -> str:
@@ -390,9 +426,9 @@ def duration(seconds: float) -> str:
     whole = max(1, round(seconds))
     if whole < 60:
         return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
+    minutes, seconds_left = divmod(whole, 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        return f"{minutes} min {seconds_left} s" if seconds_left else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
@@ -441,14 +477,18 @@ def clock_time(seconds: float) -> str:
 
 def in_decimals(size: float) -> str:
     """Return a size with three decimals, of 10 and more with fewer: 0.144, 12,350."""
-    digits = 3 if size < 10 else 1 if size < 1000 else 0
-    return f"{size:,.{digits}f}"
+    if size < 10:
+        return f"{size:,.3f}"
+    if size < 1000:
+        return f"{size:,.1f}"
+    return f"{size:,.0f}"
 
 
 def whole_points(difference: float) -> str:
     """Return the size of a difference of shares: 24 points, 1 point, 0.3 points."""
     size = 100 * abs(difference)
     n = round(size)
+    # "0 points" would say that there is no difference.
     if n == 0 and size:
         return f"{size:.1f} points" if size >= 0.05 else "less than 0.1 points"
     return f"{n} point" if n == 1 else f"{n} points"
@@ -464,20 +504,24 @@ def related(correlation: float) -> int:
 def limit_words(limit: float, name: str) -> str:
     """Return a limit with what it is on: limit of 5 points on the gap."""
     size = f"{100 * limit:.4g}"
-    return f"limit of {size} {'point' if size == '1' else 'points'} on the {name}"
+    unit = "point" if size == "1" else "points"
+    return f"limit of {size} {unit} on the {name}"
 
 
 def headed(
-    table: "pd.DataFrame", columns: Iterable[str] | None = None, **own: str
+    table: "pd.DataFrame", columns: Iterable[str] | None = None, **headings: str
 ) -> "pd.DataFrame":
     """Return columns of a table, those it has, by default all, as a reader calls them.
 
-    That is the name in words, but for those of ``_HEADINGS`` and ``own``.
+    That is the name in words, but for those of ``_HEADINGS`` and ``headings``.
     """
-    chosen = [str(c) for c in (table if columns is None else columns) if c in table]
-    words = _HEADINGS | own
-    shown = {c: words.get(c, c.replace("_", " ").capitalize()) for c in chosen}
-    return table[chosen].rename(columns=shown)
+    chosen = table.columns if columns is None else columns
+    present = [str(column) for column in chosen if column in table]
+    names = {}
+    for column in present:
+        in_words = column.replace("_", " ").capitalize()
+        names[column] = headings.get(column) or _HEADINGS.get(column, in_words)
+    return table[present].rename(columns=names)
 
 
 def markdown_table(rows: Iterable[Iterable[object]]) -> str:
