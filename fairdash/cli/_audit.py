@@ -133,7 +133,8 @@ def audit(
         check_one_of("--kind", kind, (_DECISIONS, *tables.OUTCOME_KINDS))
         joined = join_of(recipe, join, by)
         frame = None
-        of_rows = (model, joined[0], joined[1], single_choice, sample_rows)
+        # A database can count by itself, unless something needs the rows.
+        of_rows = (model, *joined, single_choice, sample_rows)
         needs_rows = any(option is not None for option in of_rows)
         if needs_rows or probabilities or kind != _DECISIONS:
             frame, source = read_rows(file, *joined, sample_rows=sample_rows)
@@ -172,7 +173,8 @@ def audit(
         numbers["remarks"] = list(counted.remarks)
         out.write_text(json.dumps(numbers, ensure_ascii=False, indent=1))
     if page is not None:
-        from fairdash.reports import show  # only a page needs Plotly
+        # Only a page needs Plotly.
+        from fairdash.reports import show
 
         page.write_text(show(audited, facts=[counted.words, *counted.remarks]).page)
     typer.echo(str(audited))
@@ -185,9 +187,12 @@ def audit(
 def _audit_outcomes(
     frame: pd.DataFrame, kind: str, question: tables.TableQuestion, outcome: str | None
 ) -> tuple[tables.CountedRows, tables.OutcomesAudit]:
+    """Audit predictions that are not 0 or 1; return the counted rows as well."""
     if question.score is None:
         raise ValueError("Name the column of predictions: --score COLUMN.")
-    needed = [*([outcome] if outcome else []), *question.subgroups]
+    needed = [*question.subgroups]
+    if outcome:
+        needed.insert(0, outcome)
     rows = tables.count_rows(frame, question, needed)
     return rows, tables.audit_outcomes(
         outcome,

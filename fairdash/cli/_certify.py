@@ -67,14 +67,14 @@ def certify(
             certificates.radius_curve(label, seeds, noise, question)
             for label, seeds in models.items()
         ]
-    far = max(curve.reach for curve in curves)
-    table = certificates.points_table(
-        curves, question, far if radius is None else radius
-    )
-    echo_table(table)
+    # By default as far as any of the curves says something.
+    if radius is None:
+        radius = max(curve.reach for curve in curves)
+    echo_table(certificates.points_table(curves, question, radius))
 
 
 def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
+    """Return the decisions of each model of a run, and the groups of the rows."""
     with closing(open_store(home)) as store:
         dataset_id = store.run(run).dataset_id
         models = {
@@ -90,6 +90,7 @@ def _of_store(home: Path | None, run: str) -> tuple[Models, Labels]:
 def _noise(
     groups: Labels, level: float | None, sample: Path | None, true: str, recorded: str
 ) -> Noise:
+    """Return the noise that the options describe; unknown if they describe none."""
     if level is not None:
         return Noise.from_level(groups, level)
     if sample is None:

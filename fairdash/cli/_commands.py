@@ -65,10 +65,12 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         place = COMMANDS[cmd_name]
-        command = getattr(import_module(f"fairdash.cli.{place.module}"), place.name)
-        return get_command(
-            command if isinstance(command, typer.Typer) else _app(command)
-        )
+        # Only this command's libraries are loaded: PyTorch alone takes seconds.
+        module = import_module(f"fairdash.cli.{place.module}")
+        command = getattr(module, place.name)
+        if not isinstance(command, typer.Typer):
+            command = _app(command)
+        return get_command(command)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands without loading them."""
@@ -94,7 +96,8 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever reads has read enough
+            # Whoever reads the output has read enough, as `head` does.
+            if error.errno == errno.EPIPE:
                 raise
             from fairdash.cli._options import refuse
             from fairdash.store import trouble

@@ -131,11 +131,13 @@ def follow(store: Store, run_id: str, *, inline: bool) -> Snapshot:
         BarColumn(),
         TimeRemainingColumn(),
     ]
-    reached, printed = time.monotonic(), {""}
+    reached = time.monotonic()
+    printed = {""}  # reasons to wait; none is no reason
     with _ctrl_c() as pressed, Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("queued", total=1.0)
 
         def say(wait: str, *words: str) -> None:
+            # A terminal has it in the line of the bar, which a log file does not show.
             if wait not in printed and not bar.console.is_terminal:
                 printed.add(wait)
                 bar.console.print(as_printed(wait), markup=False)

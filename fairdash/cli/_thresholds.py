@@ -73,8 +73,11 @@ def learn_thresholds(
         check_one_of("--method", method, corrections())
         params = corrections()[method].read(_settings(setting, gamma, tolerance))
         if method == RAMP:
-            usual = "balanced" if rows.y is None else "accuracy"
-            params["target_rate"] = usual if rate is None else _number_or_name(rate)
+            # Without an outcome there is no accuracy to keep.
+            if rate is not None:
+                params["target_rate"] = _number_or_name(rate)
+            else:
+                params["target_rate"] = "balanced" if rows.y is None else "accuracy"
         elif rate is not None:
             raise ValueError(f"`--rate` is of the ramp; do not give it to {method}.")
         fitted = corrections()[method].make(rows.score_type, **params).fit_rows(rows)
@@ -103,6 +106,7 @@ def _settings(
 
 
 def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | None]:
+    """Return the column and the positive value that "COLUMN=VALUE" names."""
     if named is None:
         return None, None
     target, _, positive = named.partition("=")
