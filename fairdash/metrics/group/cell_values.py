@@ -1,4 +1,4 @@
-"""Values of a measure in the cells of a table, with their intervals."""
+"""Estimates of a measure in the cells of a table, with their intervals."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -79,7 +79,8 @@ class CellValues:
         """Whether values can be negative, so that they have no ratio."""
         return self.limits[0] < 0
 
-    def _each(self, change: Callable[[Any], Any]) -> "CellValues":
+    def _map(self, change: Callable[[Any], Any]) -> "CellValues":
+        """Return the cells after a change of shape or order, without correlations."""
         return replace(
             self,
             value=change(self.value),
@@ -88,24 +89,24 @@ class CellValues:
             error=change(self.error),
             units=None if self.units is None else change(self.units),
             skewness=None if self.skewness is None else change(self.skewness),
-            strata=tuple(part._each(change) for part in self.strata),
+            strata=tuple(part._map(change) for part in self.strata),
         )
 
     def reshape(self, *shape: int) -> "CellValues":
         """Return the same cells in another shape."""
-        own = self._each(lambda part: part.reshape(shape))
+        cells = self._map(lambda part: part.reshape(shape))
         if self.correlation is None:
-            return own
+            return cells
         width = self.correlation.shape[-1]
-        shared = self.correlation.reshape(*own.value.shape[:-1], width, width)
-        return replace(own, correlation=shared)
+        correlation = self.correlation.reshape(*cells.value.shape[:-1], width, width)
+        return replace(cells, correlation=correlation)
 
     def at(self, places: Any) -> "CellValues":
         """Return some cells, which may repeat, in the order of ``places``."""
-        own = self._each(lambda part: part[places])
+        cells = self._map(lambda part: part[places])
         if self.correlation is None:
-            return own
-        return replace(own, correlation=self.correlation[places])
+            return cells
+        return replace(cells, correlation=self.correlation[places])
 
     def where(self, some: NDArray[np.bool_]) -> "CellValues":
         """Return the estimates, NaN where not ``some``."""
@@ -114,79 +115,97 @@ class CellValues:
     def ends(self, z: Array) -> Bounds:
         """Return the ends of the intervals at normal quantiles ``z``."""
         if self.kind == "mean" and self.strata:
-            return self._of_strata(z)
+            return self._strata_ends(z)
         t = z if self.units is None else _student(z, self.units)
         if self.kind == "rate":
-            return self._between(t)
-        half = t * self.error
+            return self._wilson_ends(t)
         if self.kind == "area":
-            with np.errstate(divide="ignore", invalid="ignore"):
-                half = half / (self.value * (1 - self.value))
-            middle = special.logit(np.where(np.isfinite(half), self.value, np.nan))
-            return special.expit(middle - half), special.expit(middle + half)
-        ends = self.value - half, self.value + half
+            return self._logit_ends(t)
+        return self._mean_ends(z, t)
+
+    def _logit_ends(self, t: Array) -> Bounds:
+        """Return ends that are symmetric on the logit scale, so never past 0 or 1."""
+        half = t * self.error
+        # The derivative of the logit is 1 / (v (1 - v)): an area of 0 or 1 has no end.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            half = half / (self.value * (1 - self.value))
+        centre = special.logit(np.where(np.isfinite(half), self.value, np.nan))
+        return special.expit(centre - half), special.expit(centre + half)
+
+    def _mean_ends(self, z: Array, t: Array) -> Bounds:
+        """Return the ends of means: Student's, or Hall's where numbers are skewed."""
+        if self.skewness is None:
+            half = t * self.error
+            low = self.value - half
+            high = self.value + half
+        else:
+            low = self.value - untwisted(t, self.skewness) * self.error
+            high = self.value - untwisted(-t, self.skewness) * self.error
+        # Rows that all have one value, or a single row, say nothing of their spread.
+        constant = ~(self.error > _ALIKE)
         if self.skewness is not None:
-            reach = untwisted(t, self.skewness), untwisted(-t, self.skewness)
-            ends = (
-                self.value - reach[0] * self.error,
-                self.value - reach[1] * self.error,
-            )
-        # rows that all have one value, or a single one, say nothing of their spread
-        plain = ~(self.error > _ALIKE)
-        if self.skewness is not None:
-            plain &= ~np.isnan(self.skewness)
-        low, high = (
-            np.where(plain, wide, np.clip(end, *self.limits))
-            for wide, end in zip(self._between(z), ends, strict=True)
-        )
+            constant &= ~np.isnan(self.skewness)
+        wide_low, wide_high = self._wilson_ends(z)
+        low = np.where(constant, wide_low, np.clip(low, *self.limits))
+        high = np.where(constant, wide_high, np.clip(high, *self.limits))
         return low, high
 
-    def _between(self, z: Array) -> Bounds:
-        least, width = self.limits[0], self.most
+    def _wilson_ends(self, z: Array) -> Bounds:
+        """Return Wilson's ends of the place of a value between the limits."""
+        least = self.limits[0]
+        width = self.most
         if not width:
             return self.value, self.value
-        place = np.clip((self.value - least) / width, 0, 1)
-        low, high = wilson_ends(place, self.effective, z)
+        rate = np.clip((self.value - least) / width, 0, 1)
+        low, high = wilson_ends(rate, self.effective, z)
         return least + width * low, least + width * high
 
-    def _of_strata(self, z: Array) -> Bounds:
-        # Of theta = m0 + pi (m1 - m0) by the method of variance estimates
-        # recovery (Zou and Donner 2008): Wilson's of how often the outcome is 1, which
-        # a rare outcome needs, and Student's of the means. An outcome that no row has
-        # may have any mean. With weights and units the ends are scaled to the
-        # linearised standard error of the whole.
-        share, without, within = self.strata
-        rate_low, rate_high = share.ends(z)
-        rate = share.value
-        by_outcome = [(1 - rate, without), (rate, within)]
-        scale: Any = 1.0
-        if self.units is not None:
-            parts = self._of_parts(share, without, within)
-            scale = divide(self.error, np.where(parts > 0, parts, np.nan))
-            scale = np.clip(np.nan_to_num(scale, nan=1.0), 0.5, 4)
-        ends = []
-        for sign in (-1, 1):
-            extreme = [part.limits[sign > 0] for _, part in by_outcome]
-            without_it, with_it = (
-                np.where(np.isnan(part.value), end, part.value)
-                for (_, part), end in zip(by_outcome, extreme, strict=True)
-            )
-            apart = with_it - without_it
-            up = np.where(sign * apart > 0, rate_high - rate, rate - rate_low)
-            squares = (apart * up) ** 2
-            for mass, part in by_outcome:
-                end = part.ends(z)[sign > 0]
-                squares = squares + np.nan_to_num(mass * (end - part.value)) ** 2
-            ends.append(self.value + sign * scale * np.sqrt(squares))
-        low, high = (np.clip(end, *self.limits) for end in ends)
-        return low, high
+    def _strata_ends(self, z: Array) -> Bounds:
+        """Return the ends of means that differ by outcome.
 
-    def _of_parts(
-        self, share: "CellValues", without: "CellValues", within: "CellValues"
-    ) -> Array:
-        rate, apart = share.value, within.value - without.value
-        parts = apart * share.error, (1 - rate) * without.error, rate * within.error
-        return np.sqrt(sum(np.nan_to_num(part) ** 2 for part in parts))
+        A mean is theta = m0 + pi (m1 - m0) with the rate pi of outcome 1. Its ends are
+        those of the method of variance estimates recovery (Zou and Donner 2008):
+        Wilson's of pi, which a rare outcome needs, and Student's of the means. With
+        weights and units they are scaled to the linearised standard error of theta.
+        """
+        share, negative, positive = self.strata
+        rate = share.value
+        rate_low, rate_high = share.ends(z)
+        scale = self._strata_scale()
+        ends = []
+        for side, sign in enumerate((-1, 1)):
+            # An outcome that no row has may have any mean.
+            negative_mean = _filled(negative.value, negative.limits[side])
+            positive_mean = _filled(positive.value, positive.limits[side])
+            slope = positive_mean - negative_mean
+            # Theta grows with pi where outcome 1 has the larger mean, else it falls.
+            rate_reach = np.where(sign * slope > 0, rate_high - rate, rate - rate_low)
+            squares = (slope * rate_reach) ** 2
+            for mass, stratum in ((1 - rate, negative), (rate, positive)):
+                reach = stratum.ends(z)[side] - stratum.value
+                squares = squares + np.nan_to_num(mass * reach) ** 2
+            end = self.value + sign * scale * np.sqrt(squares)
+            ends.append(np.clip(end, *self.limits))
+        return ends[0], ends[1]
+
+    def _strata_scale(self) -> Any:
+        """Return the standard error over that of the strata put together.
+
+        It is 1 for independent rows. Bounds keep an error that few units estimate
+        badly from making an interval vanish or explode.
+        """
+        if self.units is None:
+            return 1.0
+        share, negative, positive = self.strata
+        rate = share.value
+        errors = (
+            (positive.value - negative.value) * share.error,
+            (1 - rate) * negative.error,
+            rate * positive.error,
+        )
+        together = np.sqrt(sum(np.nan_to_num(error) ** 2 for error in errors))
+        scale = divide(self.error, np.where(together > 0, together, np.nan))
+        return np.clip(np.nan_to_num(scale, nan=1.0), 0.5, 4)
 
     def interval(self, confidence: float) -> Interval:
         """Return the values with their intervals."""
@@ -194,12 +213,13 @@ class CellValues:
 
     def between(self, first: Any, second: Any, confidence: float) -> Interval:
         """Return the values of cells of the last axis less those of others."""
-        parts, sides = self.interval(confidence), (first, second)
-        left, right = (Interval(*(part[..., side] for part in parts)) for side in sides)
-        shared: Array | float = 0.0
+        cells = self.interval(confidence)
+        left = cells.take(first)
+        right = cells.take(second)
+        correlation: Array | float = 0.0
         if self.correlation is not None:
-            shared = self.correlation[..., first, second]
-        ends = difference_of(left, right, shared)
+            correlation = self.correlation[..., first, second]
+        ends = difference_of(left, right, correlation)
         return Interval(left.value - right.value, *ends)
 
     def largest_gap(self, confidence: float, *, axes: int = 1) -> Bounds:
@@ -229,23 +249,24 @@ class CellValues:
         of skewed ones.
         """
         if self.kind == "mean" and not self.strata:
-            fewer = np.minimum(self.n[..., first], self.n[..., second])
-            few_numbers = np.asarray(fewer < FEWEST_OF_NUMBERS)
+            smaller = np.minimum(self.n[..., first], self.n[..., second])
+            few_rows = np.asarray(smaller < FEWEST_OF_NUMBERS)
             if self.skewness is None:
-                return few_numbers
-            unknown = np.isnan(self.skewness)
-            return few_numbers | unknown[..., first] | unknown[..., second]
+                return few_rows
+            too_skewed = np.isnan(self.skewness)
+            return few_rows | too_skewed[..., first] | too_skewed[..., second]
         rates = self if self.kind == "rate" else self.strata[0]
-        place = (rates.value - rates.limits[0]) / (rates.most or 1.0)
+        rate = (rates.value - rates.limits[0]) / (rates.most or 1.0)
         n = np.nan_to_num(rates.effective)
-        rows = n[..., first] + n[..., second]
-        both = np.nan_to_num(n * place)
-        joint = divide(both[..., first] + both[..., second], rows)
-        expected = np.minimum(joint, 1 - joint) * np.minimum(
-            n[..., first], n[..., second]
+        positive = np.nan_to_num(n * rate)
+        joint_rate = divide(
+            positive[..., first] + positive[..., second],
+            n[..., first] + n[..., second],
         )
+        rarer_rate = np.minimum(joint_rate, 1 - joint_rate)
+        expected = rarer_rate * np.minimum(n[..., first], n[..., second])
         fewest = FEWEST_OF_AREA if self.kind == "area" else FEWEST
-        few: NDArray[np.bool_] = ~(expected >= fewest)
+        few: NDArray[np.bool_] = ~(expected >= fewest)  # NaN is too few
         return few
 
     def comparable(self) -> NDArray[np.bool_]:
@@ -255,11 +276,12 @@ class CellValues:
         """
         width = self.value.shape[-1]
         first, second = np.array(list(itertools.permutations(range(width), 2))).T
+        # Permutations are in order: each cell has its width - 1 peers in a row.
         enough = ~self.too_few(first, second).reshape(-1, width, width - 1)
-        some = enough.any(axis=-1).reshape(self.value.shape)
-        valued = ~np.isnan(self.value)
-        large = some & valued
-        return np.where(large.any(axis=-1, keepdims=True), large, valued)
+        enough_beside_peer = enough.any(axis=-1).reshape(self.value.shape)
+        defined = ~np.isnan(self.value)
+        large = enough_beside_peer & defined
+        return np.where(large.any(axis=-1, keepdims=True), large, defined)
 
 
 def stacked(models: Sequence[CellValues]) -> CellValues:
@@ -277,7 +299,13 @@ def stacked(models: Sequence[CellValues]) -> CellValues:
     return replace(first, **parts, strata=strata)
 
 
+def _filled(value: Array, default: float) -> Array:
+    """Return the values, ``default`` where there is none."""
+    return np.where(np.isnan(value), default, value)
+
+
 def _student(z: Array, units: Array) -> Array:
+    """Return Student's quantiles for normal ones, with a degree less than units."""
     degrees = np.maximum(units - 1, 1)
     t: Array = special.stdtrit(degrees, special.ndtr(np.asarray(z, np.float64)))
     return t

@@ -1,7 +1,7 @@
 """Changes between two models on the same rows, in closed form."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.variance import unit_codes
 
 _MOST_PAIRS = 2000  # of groups in subgroups, each both ways
+_UNDEFINED = Interval(*np.full(3, np.nan))
 
 
 @in_one_order
@@ -34,11 +35,12 @@ def compare(
 ) -> pd.DataFrame:
     """Return the difference of two models on the same rows, with its interval.
 
-    Those of accuracy and of the gap over all rows are of `accuracy_change` and
-    `gap_change`. That of the largest local gap, of ``subgroups``, is of the same form
-    as that of a gap: the pairs of groups in all estimable subgroups have intervals that
-    hold at once, before and after, and so has the largest of each. Of `Drawn` decisions
-    every figure is the expected one, and intervals have the variance of the draws.
+    The intervals of accuracy and of the gap over all rows are those of
+    `accuracy_change` and `gap_change`. That of the largest local gap in ``subgroups``
+    has the form of that of a gap: the pairs of groups in all estimable subgroups have
+    intervals that hold at once, before and after, and so has the largest of each. Where
+    decisions are `Drawn`, every figure is the expected one, and intervals have the
+    variance of the draws.
 
     Returns
     -------
@@ -53,26 +55,31 @@ def compare(
     where one gap was removed.
     """
     y = counting.binary_vector("y_true", y_true)
-    new, old = _vector("y_pred", y_pred), _vector("y_pred_reference", y_pred_reference)
+    new = _vector("y_pred", y_pred)
+    old = _vector("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
     check_confidence(confidence)
     names, codes = counting.group_codes(sensitive_features, y)
-    n, unit = len(y), unit_codes(cluster, len(y))
+    n = len(y)
+    unit = unit_codes(cluster, n)
     weight = counting.row_weights("sample_weight", sample_weight, n)
-    both = _numbers(old, new)
-    pair = y_pred_reference, y_pred
-    draws = [Draws.of(decisions, np.ones(n), weight) for decisions in pair]
-    apart = GroupMeans.of(both, weight, codes, len(names), unit, draws)
-    right = [1 - np.abs(y - decided) for decided in both]
-    up = 2 * y.astype(np.float64) - 1
-    draws = [Draws.of(decisions, up, weight) for decisions in pair]
-    everyone = GroupMeans.of(right, weight, np.zeros(n, np.int64), 1, unit, draws)
-    gaps = counting.spread(apart.mean.T)
-    figures = [
-        _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
-        _row(PARITY, gaps, apart.gap_change(confidence)),
-    ]
-    worst, change = np.full(2, np.nan), Interval(*np.full(3, np.nan))
+    decided = (old.astype(np.float64), new.astype(np.float64))
+
+    def draws(change: counting.Counts) -> list[Draws | None]:
+        return [
+            Draws.of(decisions, change, weight)
+            for decisions in (y_pred_reference, y_pred)
+        ]
+
+    right = [1 - np.abs(y - column) for column in decided]
+    one_group = np.zeros(n, np.int64)
+    # A row decided 1 instead of 0 becomes right if its outcome is 1, else wrong.
+    draws_of_accuracy = draws(2 * y.astype(np.float64) - 1)
+    everyone = GroupMeans.of(right, weight, one_group, 1, unit, draws_of_accuracy)
+    draws_of_rates = draws(np.ones(n))
+    groups = GroupMeans.of(decided, weight, codes, len(names), unit, draws_of_rates)
+    gaps = counting.spread(groups.mean.T)
+    worst = _LocalChange(np.full(2, np.nan), _UNDEFINED)
     if subgroups is not None:
         local = local_measures.local_cells(
             sensitive_features=codes,
@@ -81,61 +88,74 @@ def compare(
             sample_weight=sample_weight,
         )
         check_lengths(y, local.codes)
-        draws = [Draws.of(decisions, np.ones(n), weight) for decisions in pair]
-        worst, change = _worst_change(local, both, weight, unit, draws, confidence)
-    return pd.DataFrame([*figures, _row(WORST, worst, change)])
+        worst = _worst_change(local, decided, weight, unit, draws_of_rates, confidence)
+    return pd.DataFrame(
+        [
+            _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
+            _row(PARITY, gaps, groups.gap_change(confidence)),
+            _row(WORST, worst.gaps, worst.change),
+        ]
+    )
+
+
+class _LocalChange(NamedTuple):
+    """The largest local gap before and after, (2,), and its change."""
+
+    gaps: counting.Counts
+    change: Interval
 
 
 def _worst_change(
     local: local_measures.LocalCells,
-    both: Sequence[counting.Counts],
+    decided: Sequence[counting.Counts],
     weight: counting.Counts,
     unit: NDArray[np.int64] | None,
     draws: Sequence[Draws | None],
     confidence: float,
-) -> tuple[counting.Counts, Interval]:
+) -> _LocalChange:
     """Return the largest local gap of both models, and the interval of its change."""
-    n_groups, nothing = len(local.groups), Interval(*np.full(3, np.nan))
     mass = weight * (local.place >= 0)
     sums = np.bincount(np.maximum(local.place, 0), mass, local.rows.size)
-    valued = (sums.reshape(local.shape) > 0) & local.estimable[:, None]
-    valued &= valued.sum(axis=1, keepdims=True) > 1
-    cells = np.flatnonzero(valued)
+    # A pair needs two groups with rows that weigh, in a subgroup that is estimable.
+    usable = (sums.reshape(local.shape) > 0) & local.estimable[:, None]
+    usable &= usable.sum(axis=1, keepdims=True) > 1
+    cells = np.flatnonzero(usable)
     if not len(cells):
-        return np.full(2, np.nan), nothing
+        return _LocalChange(np.full(2, np.nan), _UNDEFINED)
     number = np.full(local.rows.size + 1, -1)  # the last is of rows in no cell
     number[cells] = np.arange(len(cells))
     cell = number[local.place]
     mass = weight * (cell >= 0)
-    means = GroupMeans.of(both, mass, np.maximum(cell, 0), len(cells), unit, draws)
-    subgroup = cells // n_groups
-    first, second = np.nonzero(
-        (subgroup[:, None] == subgroup) & ~np.eye(len(cells), dtype=bool)
-    )
-    gaps = means.mean[first] - means.mean[second]
-    worst = gaps.max(axis=0)
-    change = nothing
-    if len(first) <= _MOST_PAIRS:
-        pairs = np.column_stack([first, second])
-        low, high = means.largest_change(pairs, confidence)
-        value = np.array(worst[1] - worst[0])
-        # ends of shares near 0 and 1 lie further inside than the shares themselves
-        change = Interval(value, np.minimum(low, value), np.maximum(high, value))
-    return worst, change
+    means = GroupMeans.of(decided, mass, np.maximum(cell, 0), len(cells), unit, draws)
+    subgroup = cells // len(local.groups)
+    same_subgroup = subgroup[:, None] == subgroup
+    first, second = np.nonzero(same_subgroup & ~np.eye(len(cells), dtype=bool))
+    gaps = (means.mean[first] - means.mean[second]).max(axis=0)
+    if len(first) > _MOST_PAIRS:
+        return _LocalChange(gaps, _UNDEFINED)
+    pairs = np.column_stack([first, second])
+    low, high = means.largest_change(pairs, confidence)
+    value = np.array(gaps[1] - gaps[0])
+    # Ends of shares near 0 and 1 lie further inside than the shares themselves.
+    change = Interval(value, np.minimum(low, value), np.maximum(high, value))
+    return _LocalChange(gaps, change)
 
 
 def _vector(name: str, decisions: ArrayLike | Drawn) -> NDArray[Any]:
+    """Return decisions 0 or 1, or the chances of drawn ones."""
     if isinstance(decisions, Drawn):
         return chances(name, decisions)
     return counting.binary_vector(name, decisions)
 
 
-def _numbers(*columns: NDArray[Any]) -> tuple[counting.Counts, ...]:
-    return tuple(column.astype(np.float64) for column in columns)
-
-
 def _row(metric: str, means: Iterable[float], change: Interval) -> dict[str, Any]:
+    """Return a row of the table; ``means`` are of the reference and of the model."""
     reference, value = map(float, means)
-    ends = {"low": float(change.low), "high": float(change.high)}
-    both = {"value": value, "reference": reference}
-    return {"metric": metric, **both, "difference": value - reference, **ends}
+    return {
+        "metric": metric,
+        "value": value,
+        "reference": reference,
+        "difference": value - reference,
+        "low": float(change.low),
+        "high": float(change.high),
+    }

@@ -1,4 +1,4 @@
-"""What a remedy changes on the same rows: gap (neither one is folded), accuracy."""
+"""Changes of gap and accuracy between two models on the same rows, not folded."""
 
 import itertools
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from fairdash.metrics.group.drawn import (
 )
 from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
-_MOVED = np.array([-1.0, 1.0])  # after less before
+_AFTER_LESS_BEFORE = np.array([-1.0, 1.0])
 _CHANGING = ("selection_rate", "true_positive_rate", "false_positive_rate")
 
 
@@ -85,9 +85,9 @@ def gap_change(
     intervals.check_confidence(confidence)
     check_one_of("measure", measure, _CHANGING)
     old, new = _decided(before, after)
+    change = np.ones(len(old))
     draws = [
-        Draws.of(decisions, np.ones(len(old)), sample_weight)
-        for decisions in (before, after)
+        Draws.of(decisions, change, sample_weight) for decisions in (before, after)
     ]
     groups = counting.group_codes(sensitive_features, old)
     weight = counting.row_weights("sample_weight", sample_weight, len(old))
@@ -95,10 +95,13 @@ def gap_change(
         if y_true is None:
             raise ValueError(f"`y_true` is needed for {measure!r}.")
         y = _outcomes(y_true, old)
-        weight = weight * rate_of(measure)[0](y, y)
+        # Rows that the rate is not about weigh nothing; that depends on y only.
+        is_about, _ = rate_of(measure)
+        weight = weight * is_about(y, y)
     unit = unit_codes(cluster, len(old))
-    codes, n_groups = groups.codes, len(groups.names)
-    means = GroupMeans.of((old, new), weight, codes, n_groups, unit, draws)
+    means = GroupMeans.of(
+        (old, new), weight, groups.codes, len(groups.names), unit, draws
+    )
     return means.gap_change(confidence)
 
 
@@ -121,7 +124,7 @@ def accuracy_change(
     old, new = _decided(before, after)
     y = _outcomes(y_true, old)
     weight = counting.row_weights("sample_weight", sample_weight, len(old))
-    right = 1 - np.abs(y - old), 1 - np.abs(y - new)
+    right = (1 - np.abs(y - old), 1 - np.abs(y - new))
     unit = unit_codes(cluster, len(old))
     everyone = np.zeros(len(old), np.int64)
     draws = [
@@ -132,7 +135,7 @@ def accuracy_change(
 
 
 class Draws(NamedTuple):
-    """How numbers of rows hang on decisions that are drawn.
+    """How the numbers of rows depend on decisions that are drawn.
 
     Attributes
     ----------
@@ -151,7 +154,7 @@ class Draws(NamedTuple):
     def of(
         cls, decisions: ArrayLike | Drawn, change: Array, weight: Any = None
     ) -> "Draws | None":
-        """Return the draws of `Drawn` decisions, None of others."""
+        """Return the draws of `Drawn` decisions, None for other decisions."""
         if not isinstance(decisions, Drawn):
             return None
         shared = decisions.shared(counted=people_of(weight) is not None)
@@ -169,35 +172,49 @@ class Draws(NamedTuple):
         n_groups: int,
         people: Array | None = None,
     ) -> Array:
-        """Return the variance of the groups' means, of ``share`` of each person."""
-        moved, chance = self.change * share, self.chance
-        times = 1.0 if people is None else np.sqrt(people)
-        spread = draw_variance(times * moved, chance, codes, n_groups)
+        """Return the variance of the groups' means, by the ``share`` of each person."""
+        mean_change = self.change * share
+        # The draws of the people of one row are independent: variances add up.
+        scale = 1.0 if people is None else np.sqrt(people)
+        variance = draw_variance(scale * mean_change, self.chance, codes, n_groups)
         if self.content is None:
-            return spread
-        return spread + shared_variance(
-            moved, chance, codes, n_groups, self.content, people
+            return variance
+        return variance + shared_variance(
+            mean_change, self.chance, codes, n_groups, self.content, people
         )
 
 
-def _decided(before: ArrayLike | Drawn, after: ArrayLike | Drawn) -> list[Array]:
-    both = [chances("before", before), chances("after", after)]
-    check_lengths(*both)
-    return both
+def _decided(
+    before: ArrayLike | Drawn, after: ArrayLike | Drawn
+) -> tuple[Array, Array]:
+    """Return decisions, or their chances, as numbers of as many rows."""
+    old = chances("before", before)
+    new = chances("after", after)
+    check_lengths(old, new)
+    return old, new
 
 
 def _outcomes(y_true: ArrayLike, decided: Array) -> Array:
+    """Return 0/1 outcomes as numbers, as many as decisions."""
     y = counting.binary_vector("y_true", y_true).astype(np.float64)
     check_lengths(y, decided)
     return y
 
 
 class GroupMeans(NamedTuple):
-    """What was decided on average, before and after, in each group."""
+    """Means of two numbers a row, before and after, in each group.
 
-    mean: Array  # (groups, 2)
-    covariance: Array  # (groups, 2, groups, 2)
-    rows: Array  # that weigh as much if they are independent (Kish), (groups,)
+    Attributes
+    ----------
+    mean : array of shape (groups, 2)
+    covariance : array of shape (groups, 2, groups, 2)
+    rows : array of shape (groups,)
+        Kish's number of independent rows that weigh as much.
+    """
+
+    mean: Array
+    covariance: Array
+    rows: Array
 
     @classmethod
     def of(
@@ -211,32 +228,36 @@ class GroupMeans(NamedTuple):
     ) -> "GroupMeans":
         """Return the means of two numbers a row, in each group.
 
-        ``draws`` say how the numbers hang on draws, where decisions are drawn.
+        ``draws`` say how the numbers depend on draws, where decisions are drawn.
         """
-        own = weight > 0
-        if not own.all():
-            decided = decided[0][own], decided[1][own]
-            weight, codes = weight[own], codes[own]
-            unit = None if unit is None else unit[own]
-            draws = [None if each is None else each.at(own) for each in draws]
+        counted = weight > 0
+        if not counted.all():
+            decided = (decided[0][counted], decided[1][counted])
+            weight = weight[counted]
+            codes = codes[counted]
+            unit = None if unit is None else unit[counted]
+            draws = [None if draw is None else draw.at(counted) for draw in draws]
         people = people_of(weight)
         weight = np.asarray(weight)
-        whole = np.bincount(codes, weight, n_groups).astype(np.float64)
+        total_mass = np.bincount(codes, weight, n_groups).astype(np.float64)
         sums = [np.bincount(codes, weight * column, n_groups) for column in decided]
-        mean = counting.divide(np.stack(sums, axis=1), whole[:, None])
-        heavy = weight if people is None else 1.0
+        mean = counting.divide(np.stack(sums, axis=1), total_mass[:, None])
+        # A row of several people has the residual of one, and counts so many times.
+        row_weight = weight if people is None else 1.0
         residuals = [
-            heavy * (column - mean[codes, when]) / whole[codes]
+            row_weight * (column - mean[codes, when]) / total_mass[codes]
             for when, column in enumerate(decided)
         ]
         covariance = _covariance(residuals, codes, n_groups, unit, people)
-        each = np.arange(n_groups)
-        for when, drawn in enumerate(draws):
-            if drawn is not None:
-                share = heavy / whole[codes]
-                spread = drawn.variance(share, codes, n_groups, people)
-                covariance[each, when, each, when] += spread
-        rows = worth(weight, codes, n_groups, unit) if people is None else whole
+        group = np.arange(n_groups)
+        for when, draw in enumerate(draws):
+            if draw is not None:
+                share = row_weight / total_mass[codes]
+                variance = draw.variance(share, codes, n_groups, people)
+                covariance[group, when, group, when] += variance
+        rows = total_mass
+        if people is None:
+            rows = worth(weight, codes, n_groups, unit)
         return cls(mean, covariance, rows)
 
     def gap_change(self, confidence: float) -> intervals.Interval:
@@ -258,41 +279,53 @@ class GroupMeans(NamedTuple):
         than the largest change of a pair with its sign, whose interval is narrow where
         both gaps are near 0 and few decisions change.
         """
-        mean, covariance = self.mean, self._with_two_more()
-        contrast = np.zeros((len(pairs), len(mean)))
+        covariance = self._with_two_more()
+        contrast = np.zeros((len(pairs), len(self.mean)))
         row = np.arange(len(pairs))
-        contrast[row, pairs[:, 0]], contrast[row, pairs[:, 1]] = 1.0, -1.0
-        # narrowing by one pair before and one after: (pairs before, pairs after)
-        old, new = (contrast @ mean[:, when] for when in (0, 1))
-        before, after = (
-            np.einsum("pg,pg->p", contrast @ covariance[:, when, :, when], contrast)
-            for when in (0, 1)
-        )
+        contrast[row, pairs[:, 0]] = 1.0
+        contrast[row, pairs[:, 1]] = -1.0
+
+        def variance_of_gaps(when: int) -> Array:
+            of_groups = covariance[:, when, :, when]
+            return np.einsum("pg,pg->p", contrast @ of_groups, contrast)
+
+        # Every pair before beside every pair after: (pairs before, pairs after).
+        gap_before = contrast @ self.mean[:, 0]
+        gap_after = contrast @ self.mean[:, 1]
+        narrowing = gap_before[:, None] - gap_after[None, :]
         crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
-        variance = before[:, None] + after[None, :] - 2 * crossed
-        sure = 1 - (1 - confidence) / max(len(pairs) // 2, 1)
-        half = intervals.normal_quantile(sure) * np.sqrt(np.maximum(variance, 0.0))
-        narrowed = old[:, None] - new[None, :]
-        low, high = (
-            float((narrowed + sign * half).min(axis=1).max()) for sign in (-1.0, 1.0)
-        )
-        most = float(np.diagonal(np.abs(narrowed) + half).max())
-        ends = max(-high, -most), min(-low, most)
-        return np.array(ends[0]), np.array(ends[1])
+        variance_before = variance_of_gaps(0)
+        variance_after = variance_of_gaps(1)
+        variance = variance_before[:, None] + variance_after[None, :] - 2 * crossed
+        # Each pair is in it both ways, which is one comparison.
+        n_comparisons = max(len(pairs) // 2, 1)
+        z = intervals.normal_quantile(1 - (1 - confidence) / n_comparisons)
+        half = z * np.sqrt(np.maximum(variance, 0.0))
+        # The narrowing of the largest gap is the maximum over pairs before of the
+        # minimum over pairs after; so are its ends.
+        low = float((narrowing - half).min(axis=1).max())
+        high = float((narrowing + half).min(axis=1).max())
+        most = float(np.diagonal(np.abs(narrowing) + half).max())
+        return np.array(max(-high, -most)), np.array(min(-low, most))
 
     def mean_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the mean of the first group."""
-        value = self.mean[0] @ _MOVED
-        variance = _MOVED @ self._with_two_more()[0, :, 0] @ _MOVED
+        covariance = self._with_two_more()[0, :, 0]
+        value = self.mean[0] @ _AFTER_LESS_BEFORE
+        variance = _AFTER_LESS_BEFORE @ covariance @ _AFTER_LESS_BEFORE
         half = intervals.normal_quantile(confidence) * np.sqrt(variance)
         return intervals.Interval(value, value - half, value + half)
 
     def _with_two_more(self) -> Array:
-        # decided 1 before and 1 after: few changed decisions understate their variance
-        each, rows = np.arange(len(self.mean)), np.maximum(self.rows, 1.0)
+        """Return the covariance with two changed decisions more, one each way.
+
+        Few changed decisions understate their variance (Bonett and Price 2012).
+        """
+        group = np.arange(len(self.mean))
+        rows = np.maximum(self.rows, 1.0)
         covariance = self.covariance.copy()
-        more = np.outer(_MOVED, _MOVED) / (2 * rows[:, None, None] ** 2)
-        covariance[each, :, each, :] += more
+        of_changes = np.outer(_AFTER_LESS_BEFORE, _AFTER_LESS_BEFORE)
+        covariance[group, :, group, :] += of_changes / (2 * rows[:, None, None] ** 2)
         if len(self.mean) > 1:
             self._widen_few(covariance)
         return covariance
@@ -306,12 +339,13 @@ class GroupMeans(NamedTuple):
         expected = np.minimum(self.mean, 1 - self.mean) * rows
         shrunk = (self.mean * rows + 1) / (rows + 2)
         least = np.where(expected < FEWEST, shrunk * (1 - shrunk) / (rows + 2), 0.0)
-        each = np.arange(len(rows))
+        group = np.arange(len(rows))
         for when in (0, 1):
-            own = covariance[each, when, each, when]
-            covariance[each, when, each, when] = np.fmax(own, least[:, when])
+            variance = covariance[group, when, group, when]
+            covariance[group, when, group, when] = np.fmax(variance, least[:, when])
 
     def _too_few(self) -> NDArray[np.bool_]:
+        """Return which pairs of groups have too few rows, before and after."""
         rate = self.mean.T
         variance = np.einsum("gigi->ig", self.covariance)
         rows = np.broadcast_to(self.rows, rate.shape)
@@ -329,23 +363,31 @@ def _covariance(
     unit: NDArray[np.int64] | None,
     people: Array | None = None,
 ) -> Array:
+    """Return the covariance of the means of two columns in each group, linearised.
+
+    Groups move together only where they share units.
+    """
     covariance = np.zeros((n_groups, 2, n_groups, 2))
-    k = np.bincount(codes, people, minlength=n_groups).astype(np.float64)
-    if unit is None:  # groups share no rows, and sums by group cost least
+    if unit is None:
+        # Groups share no rows, and sums by group cost least.
+        n_units = np.bincount(codes, people, minlength=n_groups).astype(np.float64)
         group = np.arange(n_groups)
         for first, second in itertools.product(range(2), repeat=2):
             products = residuals[first] * residuals[second]
-            products = products if people is None else products * people
+            if people is not None:
+                products = products * people
             sums = np.bincount(codes, products, n_groups)
             covariance[group, first, group, second] = sums
     else:
-        place = np.unique(unit, return_inverse=True)[1]
+        unit_row = np.unique(unit, return_inverse=True)[1]
         column = 2 * codes[:, None] + np.arange(2)
-        by_unit = sparse.csr_matrix(
-            (np.ravel(residuals, "F"), (np.repeat(place, 2), column.ravel())),
-            shape=(int(place.max(initial=0)) + 1, 2 * n_groups),
+        unit_sums = sparse.csr_matrix(
+            (np.ravel(residuals, "F"), (np.repeat(unit_row, 2), column.ravel())),
+            shape=(int(unit_row.max(initial=0)) + 1, 2 * n_groups),
         )
-        k = by_unit.getnnz(axis=0)[::2].astype(np.float64)  # units of the group
-        covariance += (by_unit.T @ by_unit).toarray().reshape(covariance.shape)
-    more = np.sqrt(counting.divide(k, np.where(k > 1, k - 1, np.nan)))
-    return covariance * more[:, None, None, None] * more[:, None]
+        covariance += (unit_sums.T @ unit_sums).toarray().reshape(covariance.shape)
+        # Both columns of a group have an entry for each of its units.
+        n_units = unit_sums.getnnz(axis=0)[::2].astype(np.float64)
+    degrees = np.where(n_units > 1, n_units - 1, np.nan)
+    factor = np.sqrt(counting.divide(n_units, degrees))
+    return covariance * factor[:, None, None, None] * factor[:, None]

@@ -78,8 +78,9 @@ class Drawn:
         if self.content is None:
             return None
         distinct, codes = np.unique(self.content, return_inverse=True)
-        alone = len(distinct) == len(self) and not counted
-        return None if alone else codes.astype(np.int64)
+        if len(distinct) == len(self) and not counted:
+            return None
+        return codes.astype(np.int64)
 
 
 def chances(name: str, decisions: "ArrayLike | Drawn") -> Array:
@@ -120,20 +121,25 @@ def shared_variance(
         How many each row stands for, all of whom share its draw.
     """
     random = (chance > 0) & (chance < 1)  # others move with nobody
-    some = np.flatnonzero(random & (cell >= 0) & (change != 0))
-    # a common draw decides 1 for a row and for all of a larger chance before it
-    some = some[np.lexsort([-chance[some], content[some], cell[some]])]
-    single, h = change[some], chance[some]
-    counts = np.ones(len(some)) if people is None else people[some]
-    moved = counts * single
-    place, code = cell[some], content[some]
-    begins = np.ones(len(some), bool)
-    begins[1:] = (place[1:] != place[:-1]) | (code[1:] != code[:-1])
-    draw = np.cumsum(begins) - 1
-    before = np.cumsum(moved) - moved
-    before -= before[begins][draw]  # within the rows of a draw
-    together = np.bincount(draw, (2 * before + moved) * moved * h)
-    mean = np.bincount(draw, moved * h)
-    alone = np.bincount(draw, counts * single**2 * h * (1 - h))
-    extra = together - mean**2 - alone  # below 0 where changes cancel out
-    return np.bincount(place[begins], extra, n_cells).astype(np.float64)
+    rows = np.flatnonzero(random & (cell >= 0) & (change != 0))
+    # A common draw decides 1 for a row and for all of a larger chance before it: both
+    # are 1 with the smaller chance. So one pass over sorted rows sums all pairs.
+    rows = rows[np.lexsort([-chance[rows], content[rows], cell[rows]])]
+    h = chance[rows]
+    row_cell = cell[rows]
+    row_content = content[rows]
+    person_change = change[rows]
+    counts = np.ones(len(rows)) if people is None else people[rows]
+    row_change = counts * person_change
+    starts = np.ones(len(rows), bool)
+    new_cell = row_cell[1:] != row_cell[:-1]
+    new_content = row_content[1:] != row_content[:-1]
+    starts[1:] = new_cell | new_content
+    draw = np.cumsum(starts) - 1
+    before = np.cumsum(row_change) - row_change
+    before -= before[starts][draw]  # within the rows of a draw
+    second_moment = np.bincount(draw, (2 * before + row_change) * row_change * h)
+    mean = np.bincount(draw, row_change * h)
+    independent = np.bincount(draw, counts * person_change**2 * h * (1 - h))
+    extra = second_moment - mean**2 - independent  # below 0 where changes cancel out
+    return np.bincount(row_cell[starts], extra, n_cells).astype(np.float64)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +25,16 @@ class Interval(NamedTuple):
     value: Array
     low: Array
     high: Array
+
+    def take(self, index: Any) -> "Interval":
+        """Return the intervals at an index of the last axis."""
+        return Interval(
+            self.value[..., index], self.low[..., index], self.high[..., index]
+        )
+
+    def take_along(self, index: NDArray[np.intp]) -> "Interval":
+        """Return one interval of each row, at an index of the last axis each."""
+        return Interval(*(_along(part, index) for part in self))
 
 
 def check_confidence(confidence: float) -> None:
@@ -105,24 +115,26 @@ def largest_gap(
     """
     pairs = itertools.combinations(range(value.shape[-1]), 2)
     first, second = np.array(list(pairs)).T
-    over = tuple(range(-axes, 0))
+    pair_axes = tuple(range(-axes, 0))
     defined = ~np.isnan(value[..., first] - value[..., second])
-    comparisons = np.maximum(defined.sum(axis=over, keepdims=True), 1)
+    comparisons = np.maximum(defined.sum(axis=pair_axes, keepdims=True), 1)
+    pair_correlation: Array | float = 0.0
+    if correlation is not None:
+        pair_correlation = correlation[..., first, second]
 
     def differences(z: Array) -> Bounds:
-        low, high = ends(z)
-        left, right = (
-            Interval(value[..., side], low[..., side], high[..., side])
-            for side in (first, second)
-        )
-        return difference_of(left, right, shared)
+        cells = Interval(value, *ends(z))
+        return difference_of(cells.take(first), cells.take(second), pair_correlation)
 
-    shared = 0.0 if correlation is None else correlation[..., first, second]
+    # Folded at 0: the nearer end of an interval on one side of 0 is its lower end.
     low, high = differences(normal_quantile(1 - (1 - confidence) / comparisons))
-    lows = np.maximum(np.maximum(low, -high), 0)
+    lower = np.maximum(np.maximum(low, -high), 0)
     low, high = differences(normal_quantile(confidence))
-    highs = np.minimum(np.maximum(-low, high), most)
-    return _largest(lows, defined, over), _largest(highs, defined, over)
+    upper = np.minimum(np.maximum(-low, high), most)
+    return (
+        _largest(lower, defined, pair_axes),
+        _largest(upper, defined, pair_axes),
+    )
 
 
 def difference_of(
@@ -130,15 +142,16 @@ def difference_of(
 ) -> Bounds:
     """Return the ends of the difference of two estimates, by default independent."""
 
-    def joint(a: Array, b: Array) -> Array:
+    def reach(a: Array, b: Array) -> Array:
         if isinstance(correlation, float) and not correlation:
             return np.hypot(a, b)
+        # Rounding may leave a square below 0 where both estimates move as one.
         squared: Array = np.maximum(a**2 + b**2 - 2 * correlation * a * b, 0)
         return np.sqrt(squared)
 
     difference = left.value - right.value
-    down = joint(left.value - left.low, right.high - right.value)
-    up = joint(left.high - left.value, right.value - right.low)
+    down = reach(left.value - left.low, right.high - right.value)
+    up = reach(left.high - left.value, right.value - right.low)
     return difference - down, difference + up
 
 
@@ -151,8 +164,10 @@ def for_all_pairs(
     ``times`` places: whichever pair is named for its values, its interval covers its
     own gap. Of two groups in one place it is ``confidence``.
     """
-    pairs = n_groups - 1 if held else n_groups * (n_groups - 1) // 2
-    return 1 - (1 - confidence) / max(pairs * times, 1)
+    n_pairs = n_groups * (n_groups - 1) // 2
+    if held:
+        n_pairs = n_groups - 1
+    return 1 - (1 - confidence) / max(n_pairs * times, 1)
 
 
 def ratio_of(
@@ -184,15 +199,22 @@ def ratio_of(
     def parabola(value: Array, end: Array) -> Array:
         return end * (2 * value - end)
 
-    def root(a: Array, b: Array, moved: Array) -> Array:
-        middle = product - correlation * moved
-        return middle + np.sqrt(np.maximum(middle**2 - a * b, 0))
+    def root(a: Array, b: Array, shift: Array) -> Array:
+        centre = product - correlation * shift
+        return centre + np.sqrt(np.maximum(centre**2 - a * b, 0))
 
-    low1, high1 = parabola(left.value, left.low), parabola(left.value, left.high)
-    low2, high2 = parabola(right.value, right.low), parabola(right.value, right.high)
+    left_low = parabola(left.value, left.low)
+    left_high = parabola(left.value, left.high)
+    right_low = parabola(right.value, right.low)
+    right_high = parabola(right.value, right.high)
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(left.value == 0, 0.0, low1 / root(low1, high2, down))
-        high = np.where(right.low > 0, root(high1, low2, up) / low2, np.inf)
+        # (p - s) / b is a / (p + s) where s^2 = p^2 - a b: nothing cancels.
+        low = np.where(
+            left.value == 0, 0.0, left_low / root(left_low, right_high, down)
+        )
+        high = np.where(
+            right.low > 0, root(left_high, right_low, up) / right_low, np.inf
+        )
     undefined = ~(right.value > 0) | np.isnan(left.value)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
@@ -202,28 +224,34 @@ def smallest_ratio(
 ) -> Interval:
     """Return the smallest over the largest value of the last axis, with its interval.
 
-    Of values that are not negative; NaN is no value. The quantile is Bonferroni's over
-    the pairs, since the pair was chosen by its values.
+    Values must not be negative; NaN is no value. The quantile is Bonferroni's over the
+    pairs, since the pair was chosen by its values.
     """
-    each = for_all_pairs(confidence, value.shape[-1])
-    every = Interval(value, *ends(normal_quantile(each)))
+    pair_confidence = for_all_pairs(confidence, value.shape[-1])
+    cells = Interval(value, *ends(normal_quantile(pair_confidence)))
     absent = np.isnan(value)
-    # where all are equal both are the first; a pair is of two groups
-    least = np.lexsort((every.low, np.where(absent, np.inf, value)), axis=-1)[..., 0]
-    most = np.lexsort((every.low, np.where(absent, -np.inf, value)), axis=-1)[..., -1]
-    smaller, larger = (
-        Interval(*(np.take_along_axis(p, at[..., None], -1)[..., 0] for p in every))
-        for at in (least, most)
-    )
-    shared: Array | float = 0.0
+    # Sorted by value, then by lower end: where all are equal the pair is still of two
+    # groups.
+    ascending = np.lexsort((cells.low, np.where(absent, np.inf, value)), axis=-1)
+    smallest = ascending[..., 0]
+    ascending = np.lexsort((cells.low, np.where(absent, -np.inf, value)), axis=-1)
+    largest = ascending[..., -1]
+    smaller = cells.take_along(smallest)
+    larger = cells.take_along(largest)
+    pair_correlation: Array | float = 0.0
     if correlation is not None:
-        rows = np.take_along_axis(correlation, least[..., None, None], -2)[..., 0, :]
-        shared = np.take_along_axis(rows, most[..., None], -1)[..., 0]
-    low, high = ratio_of(smaller, larger, shared)
+        row = smallest[..., None, None]
+        correlation_of_smallest = np.take_along_axis(correlation, row, -2)[..., 0, :]
+        pair_correlation = _along(correlation_of_smallest, largest)
+    low, high = ratio_of(smaller, larger, pair_correlation)
     high = np.minimum(high, 1)
     ratio = divide(smaller.value, larger.value)
-    alone = least == most  # the only group with a value
-    return Interval(*(np.where(alone, np.nan, part) for part in (ratio, low, high)))
+    is_single = smallest == largest  # the only group with a value
+    return Interval(
+        np.where(is_single, np.nan, ratio),
+        np.where(is_single, np.nan, low),
+        np.where(is_single, np.nan, high),
+    )
 
 
 def normal_quantile(confidence: ArrayLike) -> Array:
@@ -236,10 +264,10 @@ def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
     shrunk = z**2 / np.where(n == 0, np.nan, n)
     centre = (rate + shrunk / 2) / (1 + shrunk)
     half = np.sqrt(shrunk * rate * (1 - rate) + shrunk**2 / 4) / (1 + shrunk)
-    # at a rate of 0 or 1 the end is exactly 0 or 1, which rounding may miss
-    return np.where(rate == 0, 0.0, centre - half), np.where(
-        rate == 1, 1, centre + half
-    )
+    # At a rate of 0 or 1 the end is exactly 0 or 1, which rounding may miss.
+    low = np.where(rate == 0, 0.0, centre - half)
+    high = np.where(rate == 1, 1, centre + half)
+    return low, high
 
 
 def untwisted(z: Array, skewness: Array) -> Array:
@@ -258,11 +286,18 @@ def untwisted(z: Array, skewness: Array) -> Array:
     Statistical Society B 54, 221-228.
     """
     symmetric = np.abs(skewness) <= _SYMMETRIC
-    by = np.where(symmetric, 1.0, skewness)
-    bent = 3 / by * (np.cbrt(1 + by * (z - by / 6)) - 1)
-    return np.where(symmetric, z, bent)
+    divisor = np.where(symmetric, 1.0, skewness)
+    # g is a cube of a line in t but for a constant: its inverse is a cube root.
+    quantile = 3 / divisor * (np.cbrt(1 + divisor * (z - divisor / 6)) - 1)
+    return np.where(symmetric, z, quantile)
 
 
-def _largest(ends: Array, defined: NDArray[np.bool_], over: tuple[int, ...]) -> Array:
-    largest = np.where(defined, ends, -np.inf).max(axis=over, initial=-np.inf)
+def _along(values: Array, index: NDArray[np.intp]) -> Array:
+    """Return one value of each row of the last axis."""
+    return np.take_along_axis(values, index[..., None], -1)[..., 0]
+
+
+def _largest(ends: Array, defined: NDArray[np.bool_], axes: tuple[int, ...]) -> Array:
+    """Return the largest end of defined pairs, NaN where there is none."""
+    largest = np.where(defined, ends, -np.inf).max(axis=axes, initial=-np.inf)
     return np.where(np.isneginf(largest), np.nan, largest)

@@ -77,7 +77,8 @@ class LocalCells:
     @cached_property
     def place(self) -> NDArray[np.int64]:
         """The cell of every row, -1 for none."""
-        return np.where(self.codes >= 0, self.codes * len(self.groups) + self.group, -1)
+        cell = self.codes * len(self.groups) + self.group
+        return np.where(self.codes >= 0, cell, -1)
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
@@ -99,25 +100,28 @@ def local_cells(
 ) -> LocalCells:
     """Sort rows by subgroup and group, to measure many models on the same rows.
 
-    A missing subgroup is none. Not estimable are those below ``min_size`` rows, and
-    those with rows of one group only. Of ``sample_weight`` only counts of people count.
+    A row whose subgroup is missing is in none. Not estimable are those below
+    ``min_size`` rows, and those with rows of one group only. From ``sample_weight``
+    only counts of people are used.
     """
     check_whole("min_size", min_size, at_least=1)
     groups = group_codes(sensitive_features, sensitive_features)
-    named = subgroup_codes(subgroups, groups.codes)
-    shape = len(named.names), len(groups.names)
-    place = named.codes * shape[1] + groups.codes
-    inside = named.codes >= 0
-    counts = people("sample_weight", sample_weight, len(place))
-    counts = None if counts is None else counts[inside]
-    sums = np.bincount(place[inside], counts, minlength=shape[0] * shape[1])
+    subgroup = subgroup_codes(subgroups, groups.codes)
+    n_subgroups = len(subgroup.names)
+    n_groups = len(groups.names)
+    cell = subgroup.codes * n_groups + groups.codes
+    inside = subgroup.codes >= 0
+    counts = people("sample_weight", sample_weight, len(cell))
+    if counts is not None:
+        counts = counts[inside]
+    sums = np.bincount(cell[inside], counts, minlength=n_subgroups * n_groups)
     rows = np.rint(sums).astype(np.int64)
     return LocalCells(
-        named.names,
+        subgroup.names,
         groups.names,
-        named.codes,
+        subgroup.codes,
         groups.codes,
-        rows.reshape(shape),
+        rows.reshape(n_subgroups, n_groups),
         min_size,
     )
 
@@ -140,15 +144,18 @@ class LocalValues:
     @cached_property
     def reasons(self) -> tuple[str, ...]:
         """Why a subgroup is not estimable; empty where it is."""
-        words, groups = measure_of(self.measure).support, self.cells.groups
-        return tuple(
-            by_rows
-            or _reason(rows, self.cells.min_size, words)
-            or _undefined(np.isnan(value), groups)
-            for by_rows, rows, value in zip(
-                self.cells.reasons, self.values.n, self.values.value, strict=True
+        cells = self.cells
+        support = measure_of(self.measure).support
+        reasons = []
+        for s, reason_of_rows in enumerate(cells.reasons):
+            # The first that applies: the subgroup, rows of the measure, the values.
+            reason = (
+                reason_of_rows
+                or _reason(self.values.n[s], cells.min_size, support)
+                or _undefined(np.isnan(self.values.value[s]), cells.groups)
             )
-        )
+            reasons.append(reason)
+        return tuple(reasons)
 
     @cached_property
     def estimable(self) -> NDArray[np.bool_]:
@@ -161,7 +168,7 @@ class LocalValues:
 
     def gaps(self) -> Array:
         """Return the largest difference inside every subgroup, NaN undefined."""
-        return self._apart(self.reported().value)
+        return self._widest(self.reported().value)
 
     def worst(self, k: int = 1, *, confidence: float = 0.95) -> Interval:
         """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
@@ -183,16 +190,21 @@ class LocalValues:
         ``calibration``), ratio_low, ratio_high, estimable, reason (such as "11 rows
         with outcome 1"). Where not estimable gap, ratio and their intervals are NaN.
         """
-        shown = self.reported()
-        low, high = shown.largest_gap(confidence)
-        named, n = list(enumerate(self.cells.groups)), self.values.n
-        ratio = shown.smallest_ratio(confidence)
+        reported = self.reported()
+        low, high = reported.largest_gap(confidence)
+        ratio = reported.smallest_ratio(confidence)
+        n = self.values.n
+        n_columns = {f"n_{name}": n[:, k] for k, name in enumerate(self.cells.groups)}
+        value_columns = {
+            f"{value}_{name}": self.values.value[:, k]
+            for k, name in enumerate(self.cells.groups)
+        }
         return pd.DataFrame(
             {
                 "subgroup": list(self.cells.subgroups),
                 "n": n.sum(axis=1),
-                **{f"n_{name}": n[:, k] for k, name in named},
-                **{f"{value}_{name}": self.values.value[:, k] for k, name in named},
+                **n_columns,
+                **value_columns,
                 gap: self.gaps(),
                 "ci_low": low,
                 "ci_high": high,
@@ -204,10 +216,11 @@ class LocalValues:
             }
         )
 
-    def _apart(self, value: Array) -> Array:
-        apart = _largest(value) + _largest(-value)
-        several = (~np.isnan(value)).sum(axis=-1) > 1
-        return np.where(several, apart, np.nan)
+    def _widest(self, value: Array) -> Array:
+        """Return the largest less the smallest of the last axis; NaN is no value."""
+        gap = _largest(value) + _largest(-value)
+        n_defined = (~np.isnan(value)).sum(axis=-1)
+        return np.where(n_defined > 1, gap, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,19 +276,25 @@ class LocalMeasure(LocalValues):
 
         A table of `fairdash.metrics.estimates`; with it the largest gap.
         """
-        whole, places = self.whole.reshape(1, -1), self.cells.subgroups
+        whole = self.whole.reshape(1, -1)
+        local = self._blocks(
+            self.values,
+            self.reported(),
+            self.cells.subgroups,
+            self.reasons,
+            confidence,
+        )
+        _, gap_method = METHODS[self.values.kind]
         largest = block(
             worst_of(self.measure),
             Interval(*(np.reshape(part, (1, 1)) for part in self.worst())),
             int(self.cells.rows.sum()),
             subgroups=[None],
-            method=METHODS[self.values.kind][1],
+            method=gap_method,
         )
         blocks = [
             *self._blocks(whole, whole, [None], [""], confidence),
-            *self._blocks(
-                self.values, self.reported(), places, self.reasons, confidence
-            ),
+            *local,
             largest,
         ]
         return estimates(blocks, model=model, seed=seed)
@@ -283,36 +302,41 @@ class LocalMeasure(LocalValues):
     def _blocks(
         self,
         values: CellValues,
-        shown: CellValues,
+        reported: CellValues,
         subgroups: Any,
         reasons: Any,
         confidence: float,
     ) -> list[Any]:
-        kind, n = METHODS[values.kind], values.n
-        gap = Interval(self._apart(shown.value), *shown.largest_gap(confidence))
-        ratio = shown.smallest_ratio(confidence)
-        about: dict[str, Any] = {"subgroups": subgroups, "reasons": reasons}
-        together = {**about, "n": n.sum(axis=1, keepdims=True)}
+        """Return the blocks of values, of gaps and of ratios of some subgroups."""
+        value_method, gap_method = METHODS[values.kind]
+        gap = Interval(self._widest(reported.value), *reported.largest_gap(confidence))
+        ratio = reported.smallest_ratio(confidence)
+        n_by_subgroup = values.n.sum(axis=1, keepdims=True)
         return [
             block(
                 self.measure,
                 values.interval(confidence),
-                n,
+                values.n,
+                subgroups=subgroups,
                 groups=self.cells.groups,
-                method=kind[0],
-                **about,
+                method=value_method,
+                reasons=reasons,
             ),
-            *(
-                block(
-                    name,
-                    Interval(*(part[:, None] for part in interval)),
-                    method=method,
-                    **together,
-                )
-                for name, interval, method in (
-                    (gap_of(self.measure), gap, kind[1]),
-                    (ratio_of_measure(self.measure), ratio, "Donner and Zou"),
-                )
+            block(
+                gap_of(self.measure),
+                _as_column(gap),
+                n_by_subgroup,
+                subgroups=subgroups,
+                method=gap_method,
+                reasons=reasons,
+            ),
+            block(
+                ratio_of_measure(self.measure),
+                _as_column(ratio),
+                n_by_subgroup,
+                subgroups=subgroups,
+                method="Donner and Zou",
+                reasons=reasons,
             ),
         ]
 
@@ -320,7 +344,7 @@ class LocalMeasure(LocalValues):
         """Return the largest difference over all rows, with its interval."""
         whole = self.whole
         ends = whole.largest_gap(confidence)
-        return Interval(self._apart(whole.value), *ends)
+        return Interval(self._widest(whole.value), *ends)
 
     def between(
         self, group: str, than: str, *, subgroup: str | None = None, confidence: float
@@ -332,21 +356,28 @@ class LocalMeasure(LocalValues):
         cells = self._cells(subgroup)
         if cells is None:
             return Interval(*np.full(3, np.nan))
-        first, second = map(self.cells.groups.index, (group, than))
+        first = self.cells.groups.index(group)
+        second = self.cells.groups.index(than)
         return cells.between(first, second, confidence)
 
     def too_few(self, group: str, than: str, *, subgroup: str | None = None) -> bool:
-        """Tell whether two groups expect too few rows for a sentence to name them."""
-        cells, pair = self._cells(subgroup), map(self.cells.groups.index, (group, than))
-        return cells is None or bool(cells.too_few(*pair))
+        """Return whether two groups expect too few rows for a sentence to name them."""
+        cells = self._cells(subgroup)
+        if cells is None:
+            return True
+        first = self.cells.groups.index(group)
+        second = self.cells.groups.index(than)
+        return bool(cells.too_few(first, second))
 
     def comparable(self, subgroup: str | None = None) -> NDArray[np.bool_]:
         """Return which groups have enough rows for a pair with some other group."""
         cells = self._cells(subgroup)
-        nowhere = np.zeros(len(self.cells.groups), dtype=bool)
-        return nowhere if cells is None else cells.comparable()
+        if cells is None:
+            return np.zeros(len(self.cells.groups), dtype=bool)
+        return cells.comparable()
 
     def _cells(self, subgroup: str | None) -> CellValues | None:
+        """Return the estimates by group of all rows, or inside a subgroup."""
         if subgroup is None:
             return self.whole
         if subgroup not in self.cells.subgroups:
@@ -363,7 +394,7 @@ class LocalMeasure(LocalValues):
     ) -> NoiseFloor:
         """Return the largest gaps of a model that is fair inside every subgroup.
 
-        Of a rate of independent rows without weights, groups are shuffled among the
+        For a rate of independent rows without weights, groups are shuffled among the
         rows it is about. Else cells get independent errors of their own: groups that
         are alike in a mean may still differ in spread (Janssen 1997), and rows in their
         weights or units. The errors are Student's of as many degrees as there are
@@ -373,43 +404,59 @@ class LocalMeasure(LocalValues):
         check_whole("n_permutations", n_permutations, at_least=1)
         check_confidence(quantile)
         rng = np.random.default_rng(random_state)
-        some, own = self.estimable, self.values
-        if not some.any():
-            drawn = np.full((n_permutations, 0), np.nan)
-        elif self._shuffled(own.n[some]):
-            rows = own.n[some]
-            positives = np.nan_to_num(np.rint(own.value * own.n)[some]).sum(axis=1)
-            handed_out = [
-                rng.multivariate_hypergeometric(n, int(k), size=n_permutations)
-                for n, k in zip(rows, positives, strict=True)
-            ]
-            drawn = self._apart(divide(np.stack(handed_out, axis=1), rows))
+        estimable = self.estimable
+        if not estimable.any():
+            gaps = np.full((n_permutations, 0), np.nan)
+        elif self._can_shuffle(self.values.n[estimable]):
+            gaps = self._shuffled_gaps(n_permutations, rng)
         else:
-            errors = rng.standard_normal((n_permutations, *own.value[some].shape))
-            most = 1.0 if own.kind == "rate" else np.inf
-            drawn = np.minimum(self._apart(errors * self._errors()[some]), most)
-        samples = mean_of_largest(drawn, k)
-        mean, high = float(samples.mean()), float(np.quantile(samples, quantile))
-        return NoiseFloor(mean, high, samples)
+            errors = self._errors()[estimable]
+            normal = rng.standard_normal((n_permutations, *errors.shape))
+            # Errors of a rate may add up to more than the largest gap there is.
+            most = 1.0 if self.values.kind == "rate" else np.inf
+            gaps = np.minimum(self._widest(normal * errors), most)
+        samples = mean_of_largest(gaps, k)
+        return NoiseFloor(
+            float(samples.mean()), float(np.quantile(samples, quantile)), samples
+        )
 
-    def _shuffled(self, rows: NDArray[np.int64]) -> bool:
-        """Whether groups can be shuffled among the rows of each subgroup."""
+    def _can_shuffle(self, rows: NDArray[np.int64]) -> bool:
+        """Return whether groups can be shuffled among the rows of each subgroup."""
         few = int(rows.sum(axis=1).max(initial=0)) < _MOST_SHUFFLED
         return bool(self.values.kind == "rate" and self.measured.plain and few)
 
+    def _shuffled_gaps(self, times: int, rng: np.random.Generator) -> Array:
+        """Return the gaps of each estimable subgroup after shuffles of its groups.
+
+        A shuffle hands out the positive rows of a subgroup among its groups, as a
+        multivariate hypergeometric draw does.
+        """
+        rows = self.values.n[self.estimable]
+        counts = np.rint(self.values.value * self.values.n)
+        positives = np.nan_to_num(counts[self.estimable]).sum(axis=1)
+        shuffled = [
+            rng.multivariate_hypergeometric(n, int(k), size=times)
+            for n, k in zip(rows, positives, strict=True)
+        ]
+        return self._widest(divide(np.stack(shuffled, axis=1), rows))
+
     def _errors(self) -> Array:
-        own, cells = self.values, self.cells
-        whole = self.measured.estimate(cells.codes, (len(cells.subgroups),))
-        fewer = divide(whole.effective[:, None], own.effective)
-        pooled = whole.error[:, None] * np.sqrt(fewer)
-        sure = np.isfinite(own.error) & (own.error > 0)
-        if own.kind == "rate":  # few rows say less of their spread than all do
-            sure &= own.error > pooled
-        error = np.where(sure, own.error, pooled)
-        if own.units is not None:
-            degrees = np.maximum(own.units - 1, 3)
-            error = error * np.sqrt(degrees / (degrees - 2))  # the spread of Student's
-        return np.where(np.isnan(own.value), np.nan, error)
+        """Return the standard error of each cell of a model without gaps."""
+        values = self.values
+        cells = self.cells
+        subgroup = self.measured.estimate(cells.codes, (len(cells.subgroups),))
+        size_ratio = divide(subgroup.effective[:, None], values.effective)
+        pooled = subgroup.error[:, None] * np.sqrt(size_ratio)
+        use_cell = np.isfinite(values.error) & (values.error > 0)
+        if values.kind == "rate":
+            # A rate of few rows understates its spread: that of all rows is the least.
+            use_cell &= values.error > pooled
+        error = np.where(use_cell, values.error, pooled)
+        if values.units is not None:
+            degrees = np.maximum(values.units - 1, 3)
+            # The standard deviation of Student's t, beside the normal's of 1.
+            error = error * np.sqrt(degrees / (degrees - 2))
+        return np.where(np.isnan(values.value), np.nan, error)
 
 
 def mean_of_largest(gaps: Counts, k: int) -> Counts:
@@ -417,25 +464,37 @@ def mean_of_largest(gaps: Counts, k: int) -> Counts:
     check_whole("k", k, at_least=1)
     if gaps.shape[-1] < k:
         return np.full(gaps.shape[:-1], np.nan)
-    # NaN counts as smaller than any gap, and spreads if it is among the k
+    # NaN counts as smaller than any gap; if it is among the k, the mean is NaN.
     filled = np.where(np.isnan(gaps), -np.inf, gaps)
     largest = np.partition(filled, -k, axis=-1)[..., -k:].mean(axis=-1)
     return np.where(np.isneginf(largest), np.nan, largest)
 
 
+def _as_column(interval: Interval) -> Interval:
+    """Return intervals of subgroups as a column, for the groups together."""
+    return Interval(*(part[:, None] for part in interval))
+
+
 def _largest(value: Array) -> Array:
+    """Return the largest of the last axis, NaN where none is defined."""
     largest = np.where(np.isnan(value), -np.inf, value).max(axis=-1)
     return np.where(np.isneginf(largest), np.nan, largest)
 
 
 def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
-    total, kind = int(rows.sum()), f" {support}".rstrip()
+    """Return why the rows of a subgroup are too few, "" where they are enough."""
+    total = int(rows.sum())
+    suffix = f" {support}" if support else ""
     if total < min_size:
-        return f"{total} row{kind}" if total == 1 else f"{total:,} rows{kind}"
-    return f"one group only{kind}" if (rows > 0).sum() == 1 else ""
+        unit = "row" if total == 1 else "rows"
+        return f"{total:,} {unit}{suffix}"
+    if (rows > 0).sum() == 1:
+        return f"one group only{suffix}"
+    return ""
 
 
 def _undefined(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:
+    """Return for which groups a measure is undefined, "" if two have a value."""
     if (~missing).sum() > 1:
         return ""
     names = [name for name, absent in zip(groups, missing, strict=True) if absent]

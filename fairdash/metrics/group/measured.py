@@ -1,8 +1,8 @@
-"""What a measure is computed from, and its values in the cells of a table."""
+"""Checked rows that a measure is computed from, and its estimates in cells."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,16 +46,31 @@ from fairdash.metrics.group.variance import (
 _SCORES = np.linspace(0, 1, 5)  # at which a measure shows how far it can go
 _FEWEST_VARIED = 8  # rows whose number is not the commonest, such as 0
 _MOST_SKEWED = 1.0  # of a mean; Hall's transformation holds below
-_OUTCOMES, _DECISIONS = np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 1]])
-Limits = tuple[float, float]
-# values, and the rows that these are of with their residuals
-_Estimates = tuple[CellValues, "tuple[Measured, Array, Codes] | None"]
+# The four kinds of a row, by outcome (down) and decision (across).
+_OUTCOMES = np.array([[0, 0], [1, 1]])
+_DECISIONS = np.array([[0, 1], [0, 1]])
+ValueRange = tuple[float, float]
+
+
+class Residuals(NamedTuple):
+    """Residual and cell of each of the rows that an estimate is of."""
+
+    rows: "Measured"
+    residual: Array
+    cell: Codes
+
+
+class _Estimate(NamedTuple):
+    """Values of cells; their residuals, unless the measure needed none."""
+
+    values: CellValues
+    residuals: Residuals | None
 
 
 class Measured(NamedTuple):
     """Outcomes, decisions or scores, weights and units of the same rows, checked.
 
-    Of decisions that are drawn every row stands twice, decided 1 and decided 0:
+    Where decisions are drawn, every row stands twice, decided 1 and decided 0:
     ``chance`` is that of the decision, ``row`` says which two are of one, and
     ``content`` which rows share a draw, (n_rows,). ``people`` is how many each row
     stands for: a row counts as so many equal ones.
@@ -80,29 +95,34 @@ class Measured(NamedTuple):
         sample_weight: ArrayLike | None,
         pos_label: Any,
         cluster: ArrayLike | None,
-    ) -> "Measured":
+    ) -> Self:
+        """Check rows whose decisions are drawn; give each row both decisions."""
         check_one_of("measure", measure.partition(" ")[0], (*RATES, COST))
         chance = chances("y_pred", decisions)
-        unit = unit_codes(cluster, len(chance))
+        n_rows = len(chance)
+        unit = unit_codes(cluster, n_rows)
         outcome = None if y_true is None else labels("y_true", y_true, pos_label)
         check_lengths(chance, outcome, sample_weight)
-        y, weight, unit = (
-            None if part is None else np.tile(np.asarray(part), 2)
-            for part in (outcome, sample_weight, unit)
+        # First all rows as decided 1, then all again as decided 0.
+        rows = cls.of(
+            measure, _twice(outcome), np.repeat([1, 0], n_rows), _twice(sample_weight)
         )
-        rows = cls.of(measure, y, np.repeat([1, 0], len(chance)), weight)
-        counts = people("sample_weight", sample_weight, len(chance))
+        counts = people("sample_weight", sample_weight, n_rows)
         if counts is not None:
-            rows = rows._replace(weight=None, people=np.tile(counts, 2))
-        both = np.concatenate([chance, 1 - chance])
-        own = np.tile(np.arange(len(chance)), 2)
-        shared = decisions.shared(counted=counts is not None)
-        return rows._replace(chance=both, unit=unit, row=own, content=shared)
+            rows = rows._replace(weight=None, people=_twice(counts))
+        return rows._replace(
+            chance=np.concatenate([chance, 1 - chance]),
+            unit=_twice(unit),
+            row=_twice(np.arange(n_rows)),
+            content=decisions.shared(counted=counts is not None),
+        )
 
     @property
     def outcomes(self) -> Array:
         """The outcome of every row, once."""
-        return self.y if self.row is None else self.y[: len(self.y) // 2]
+        if self.row is None:
+            return self.y
+        return self.y[: len(self.y) // 2]
 
     @classmethod
     def of(
@@ -113,34 +133,38 @@ class Measured(NamedTuple):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         cluster: ArrayLike | None = None,
-    ) -> "Measured":
+    ) -> Self:
         """Check what a measure is computed from; see `measure_by_group`."""
         if isinstance(y_pred, Drawn):
-            rest = sample_weight, pos_label, cluster
-            return cls._drawn(measure, y_true, y_pred, *rest)
+            return cls._drawn(
+                measure, y_true, y_pred, sample_weight, pos_label, cluster
+            )
         costs = error_costs(measure)
-        names = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
         if costs is None:
+            names = (*MEASURES, COST, *NUMBER_MEASURES, *RANKING_MEASURES)
             check_one_of("measure", measure, names)
-        kind, scored = measure_of(measure), measure in SCORE_MEASURES
-        if kind.outcome != "classes":
+        entry = measure_of(measure)
+        of_classes = entry.outcome == "classes"
+        of_scores = measure in SCORE_MEASURES
+        if not of_classes:
             predicted = finite_numbers("y_pred", y_pred)
-        elif scored:
+        elif of_scores:
             predicted = probability_models("y_pred", y_pred)[0].astype(np.float64)
         else:
             predicted = labels("y_pred", y_pred, pos_label).astype(np.float64)
-        if y_true is None and (scored or costs or kind.needs_outcome):
-            raise ValueError(f"`y_true` is needed for {measure!r}.")
         if y_true is None:
+            if of_scores or costs or entry.needs_outcome:
+                raise ValueError(f"`y_true` is needed for {measure!r}.")
             y = np.zeros(len(predicted))
-        elif kind.outcome != "classes":
+        elif not of_classes:
             y = finite_numbers("y_true", y_true)
         else:
             y = labels("y_true", y_true, pos_label).astype(np.float64)
         check_lengths(y, predicted)
-        if kind.outcome != "classes":  # at once, so that ranks are of all rows
-            assert kind.values is not None, "a mean says what each row has"
-            predicted = kind.values(y, predicted)
+        if not of_classes:
+            # Here and not in `estimate`, so that ranks are among all rows.
+            assert entry.values is not None, "a mean says what each row has"
+            predicted = entry.values(y, predicted)
         weight = sampling_weights("sample_weight", sample_weight, len(predicted))
         counts = people("sample_weight", sample_weight, len(predicted))
         unit = unit_codes(cluster, len(predicted))
@@ -157,40 +181,53 @@ class Measured(NamedTuple):
         ``cell`` is the place of each row in it; rows of a negative one are in none.
         """
         n_cells = int(np.prod(shape))
-        cell = cell if self.row is None else cell[self.row]
+        if self.row is not None:
+            cell = cell[self.row]
+        rows = self
         inside = cell >= 0
-        rows = self if inside.all() else self._at(inside)
-        cell = cell if rows is self else cell[inside]
-        costs = error_costs(self.measure)
+        if not inside.all():
+            rows = self._take(inside)
+            cell = cell[inside]
+        # The range of a number is that of all rows, so that cells have the same.
+        limits = (0.0, 0.0)
+        if measure_of(self.measure).outcome != "classes":
+            limits = (float(self.predicted.min()), float(self.predicted.max()))
+        values, residuals = rows._estimate(cell, n_cells, limits)
+        values = values.reshape(*shape)
+        if residuals is None or self.chance is not None:
+            return values
+        unit = residuals.rows.unit
+        if unit is None:
+            return values
+        # Groups that share units have estimates that move together.
+        width = shape[-1]
+        correlation = correlations(
+            residuals.residual, residuals.cell, (n_cells // width, width), unit
+        )
+        return replace(values, correlation=correlation.reshape(*shape, width))
+
+    def _estimate(self, cell: Codes, n_cells: int, limits: ValueRange) -> _Estimate:
+        """Estimate by the kind of the measure; ``limits`` are those of numbers."""
         measure = measure_of(self.measure)
         if measure.outcome != "classes":
-            limits = float(self.predicted.min()), float(self.predicted.max())
-            how: Any = ((0.0, 1.0), "rate") if measure.in_points else (limits, "mean")
-            estimates, own = rows._mean(rows.predicted, cell, n_cells, *how)
-            if estimates.kind == "mean" and limits[0] < limits[1]:
-                of_means = rows._skewness(estimates.value, cell)
-                estimates = replace(estimates, skewness=of_means)
-        elif self.measure == AREA:
-            estimates, own = rows._areas(cell, n_cells)
-        elif self.measure in RATES or (costs is not None and costs[0] == costs[1]):
-            estimates, own = rows._rates(cell, n_cells)
-        else:
-            estimates, own = rows._means(cell, n_cells)
-        estimates = estimates.reshape(*shape)
-        if own is None or self.chance is not None:
-            return estimates
-        rows, residual, cell = own
-        if rows.unit is None:
-            return estimates
-        width = shape[-1]
-        shared = correlations(residual, cell, (n_cells // width, width), rows.unit)
-        return replace(estimates, correlation=shared.reshape(*shape, width))
+            return self._numbers(cell, n_cells, limits, is_rate=measure.in_points)
+        if self.measure == AREA:
+            return self._areas(cell, n_cells)
+        costs = error_costs(self.measure)
+        # Errors that cost alike are a share of wrong decisions.
+        if self.measure in RATES or (costs is not None and costs[0] == costs[1]):
+            return self._rates(cell, n_cells)
+        return self._means(cell, n_cells)
 
-    def _at(self, where: NDArray[np.bool_] | Codes) -> "Measured":
+    def _take(self, index: NDArray[np.bool_] | Codes) -> Self:
+        """Return the rows of a mask or of positions."""
         names = ("y", "predicted", "weight", "chance", "unit", "row", "people")
-        parts: Any = {name: getattr(self, name) for name in names}
-        own: Any = {k: part[where] for k, part in parts.items() if part is not None}
-        return self._replace(**own)
+        parts: dict[str, Any] = {}
+        for name in names:
+            column = getattr(self, name)
+            if column is not None:
+                parts[name] = column[index]
+        return self._replace(**parts)
 
     @property
     def plain(self) -> bool:
@@ -200,78 +237,135 @@ class Measured(NamedTuple):
     @property
     def times(self) -> Array | None:
         """How many rows of one person each row counts as; None where all are one."""
-        if self.people is None or self.chance is None:
-            return self.chance if self.people is None else self.people
+        if self.people is None:
+            return self.chance
+        if self.chance is None:
+            return self.people
         return self.people * self.chance
 
     def mass(self) -> Array:
         """Return what each row counts: its weight, times its people and its chance."""
-        mass = np.ones(len(self.y)) if self.weight is None else self.weight
+        mass = self._weights()
         return mass if self.times is None else mass * self.times
 
-    def _rates(self, cell: Codes, n_cells: int) -> _Estimates:
-        about, counted = np.ones((2, 2), dtype=bool), _OUTCOMES != _DECISIONS
-        if self.measure in RATES:
-            about, counted = (
-                part(_OUTCOMES, _DECISIONS) for part in rate_of(self.measure)
-            )
-            counted = about & counted
-        kind = (2 * self.y + self.predicted).astype(np.int64)
-        if self.plain:  # counts say it all, and cost least
-            sums = np.bincount(cell * 4 + kind, self.times, 4 * n_cells)
-            by_kind = sums.astype(np.float64).reshape(n_cells, 4)
-            rows = by_kind[:, about.ravel()].sum(axis=1)
-            value = divide(by_kind[:, counted.ravel()].sum(axis=1), rows)
-            spread = value * (1 - value)
-            effective, variance = rows, divide(spread, rows)
-            if self.content is not None:
-                share = np.nan_to_num(divide(about.ravel()[kind], rows[cell]))
-                centre = np.nan_to_num(value)[cell]
-                residual = share * (counted.ravel()[kind] - centre)
-                shared = self._shared(residual, cell, n_cells)
-                variance = variance + shared
-                effective = _fewer(rows, spread, shared)
-            error = np.sqrt(variance)
-            return CellValues(value, _whole(rows), effective, error, "rate"), None
-        own = about.ravel()[kind]
-        some = self if own.all() else self._at(own)
-        values = counted.ravel()[kind[own]].astype(np.float64)
-        return some._mean(values, cell[own], n_cells, (0.0, 1.0), "rate")
+    def _weights(self) -> Array:
+        """Return the sampling weight of each row, 1 without weights."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
 
-    def _means(self, cell: Codes, n_cells: int) -> _Estimates:
-        costs, kind = error_costs(self.measure), "mean"
+    def _numbers(
+        self, cell: Codes, n_cells: int, limits: ValueRange, *, is_rate: bool
+    ) -> _Estimate:
+        """Estimate the means of predicted numbers, or of ranks."""
+        if is_rate:
+            return self._mean(self.predicted, cell, n_cells, (0.0, 1.0), "rate")
+        estimate = self._mean(self.predicted, cell, n_cells, limits, "mean")
+        if limits[0] == limits[1]:  # equal numbers are not skewed
+            return estimate
+        of_means = self._skewness(estimate.values.value, cell)
+        values = replace(estimate.values, skewness=of_means)
+        return estimate._replace(values=values)
+
+    def _rates(self, cell: Codes, n_cells: int) -> _Estimate:
+        """Estimate a share: of the rows that a rate is about, or of wrong decisions."""
+        about = np.ones((2, 2), dtype=bool)
+        counted = _OUTCOMES != _DECISIONS
+        if self.measure in RATES:
+            is_about, is_counted = rate_of(self.measure)
+            about = is_about(_OUTCOMES, _DECISIONS)
+            counted = about & is_counted(_OUTCOMES, _DECISIONS)
+        about = about.ravel()
+        counted = counted.ravel()
+        kind = (2 * self.y + self.predicted).astype(np.int64)
+        if self.plain:
+            return self._counted_rates(kind, about, counted, cell, n_cells)
+        support = about[kind]
+        rows = self if support.all() else self._take(support)
+        values = counted[kind[support]].astype(np.float64)
+        return rows._mean(values, cell[support], n_cells, (0.0, 1.0), "rate")
+
+    def _counted_rates(
+        self,
+        kind: Codes,
+        about: NDArray[np.bool_],
+        counted: NDArray[np.bool_],
+        cell: Codes,
+        n_cells: int,
+    ) -> _Estimate:
+        """Estimate a share from counts alone, which cost least.
+
+        Independent rows of one weight need no residuals. ``about`` and ``counted`` say
+        which of the four kinds of rows the rate is about, and which it counts.
+        """
+        sums = np.bincount(cell * 4 + kind, self.times, 4 * n_cells)
+        by_kind = sums.astype(np.float64).reshape(n_cells, 4)
+        rows = by_kind[:, about].sum(axis=1)
+        value = divide(by_kind[:, counted].sum(axis=1), rows)
+        spread = value * (1 - value)
+        variance = divide(spread, rows)
+        effective = rows
+        if self.content is not None:
+            share = np.nan_to_num(divide(about[kind], rows[cell]))
+            centre = np.nan_to_num(value)[cell]
+            residual = share * (counted[kind] - centre)
+            shared = self._shared(residual, cell, n_cells)
+            variance = variance + shared
+            effective = _fewer(rows, spread, shared)
+        error = np.sqrt(variance)
+        values = CellValues(value, _whole(rows), effective, error, "rate")
+        return _Estimate(values, None)
+
+    def _means(self, cell: Codes, n_cells: int) -> _Estimate:
+        """Estimate a mean of what rows have, and its parts by outcome.
+
+        The parts are the rate of outcome 1 and the means at either outcome, of which
+        `CellValues` makes the interval.
+        """
+        costs = error_costs(self.measure)
         if costs is not None:
-            off, kind = self.predicted - self.y, "rate"
-            values = np.where(off > 0, costs[0], np.where(off < 0, costs[1], 0.0))
+            difference = self.predicted - self.y
+            missed = np.where(difference < 0, costs[1], 0.0)
+            values = np.where(difference > 0, costs[0], missed)
             limits = (0.0, max(costs))
-            possible: list[Limits] = [(0.0, cost) for cost in costs]
+            # At one outcome only one error is possible: its mean is a rate.
+            kind = "rate"
+            by_outcome: list[ValueRange] = [(0.0, cost) for cost in costs]
         else:
-            measure = measure_of(self.measure)
-            assert measure.values is not None, "a mean says what each row has"
-            values, limits = measure.values(self.y, self.predicted), measure.limits
-            shown = [measure.values(np.full(5, y), _SCORES) for y in (0.0, 1.0)]
-            possible = [(float(part.min()), float(part.max())) for part in shown]
-        estimates, own = self._mean(values, cell, n_cells, limits, "mean")
-        strata = [self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate")[0]]
-        for outcome, ends in enumerate(possible):
-            at = self.y == outcome
-            part = self._at(at)._mean(values[at], cell[at], n_cells, ends, kind)
-            strata.append(part[0])
-        units = None if self.plain else estimates.units
-        return replace(estimates, units=units, strata=tuple(strata)), own
+            entry = measure_of(self.measure)
+            assert entry.values is not None, "a mean says what each row has"
+            values = entry.values(self.y, self.predicted)
+            limits = entry.limits
+            kind = "mean"
+            by_outcome = []
+            for y in (0.0, 1.0):
+                possible = entry.values(np.full(len(_SCORES), y), _SCORES)
+                by_outcome.append((float(possible.min()), float(possible.max())))
+        estimate = self._mean(values, cell, n_cells, limits, "mean")
+        strata = [self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate").values]
+        for outcome, outcome_limits in enumerate(by_outcome):
+            stratum = self.y == outcome
+            rows = self._take(stratum)
+            part = rows._mean(
+                values[stratum], cell[stratum], n_cells, outcome_limits, kind
+            )
+            strata.append(part.values)
+        units = None if self.plain else estimate.values.units
+        whole = replace(estimate.values, units=units, strata=tuple(strata))
+        return estimate._replace(values=whole)
 
     def _mean(
-        self, values: Array, cell: Codes, n_cells: int, limits: Limits, kind: str
-    ) -> _Estimates:
+        self, values: Array, cell: Codes, n_cells: int, limits: ValueRange, kind: str
+    ) -> _Estimate:
+        """Estimate the mean of values in each cell, with its linearised variance."""
         mass = self.mass()
-        whole = np.bincount(cell, mass, n_cells).astype(np.float64)
-        value = divide(np.bincount(cell, mass * values, n_cells), whole)
-        rows = np.bincount(cell, self.times, n_cells).astype(np.float64)
-        # of every cell, not of every row: a million of these cost a division each
-        centre, scale = np.nan_to_num(value), divide(np.ones(n_cells), whole)
-        heavy = np.ones(len(cell)) if self.weight is None else self.weight
-        residual = heavy * (values - centre[cell]) * np.nan_to_num(scale)[cell]
-        counts = None if self.weight is None else self.weight > 0
+        total_mass = np.bincount(cell, mass, n_cells).astype(np.float64)
+        value = divide(np.bincount(cell, mass * values, n_cells), total_mass)
+        n_rows = np.bincount(cell, self.times, n_cells).astype(np.float64)
+        # One division a cell, not one a row: there may be millions of rows.
+        centre = np.nan_to_num(value)
+        scale = np.nan_to_num(divide(np.ones(n_cells), total_mass))
+        weight = self._weights()
+        residual = weight * (values - centre[cell]) * scale[cell]
+        shared = self._shared(residual, cell, n_cells)
         spread = linearised(
             residual,
             cell,
@@ -279,37 +373,30 @@ class Measured(NamedTuple):
             unit=self.unit,
             chance=self.times,
             row=self.row,
-            counts=counts,
+            counts=None if self.weight is None else self.weight > 0,
         )
+        variance = spread.variance + shared
         effective = worth(mass, cell, n_cells, self.unit)
         if self.times is not None and self.unit is None:
-            squares = np.bincount(cell, heavy * mass, n_cells)
-            effective = np.nan_to_num(divide(whole**2, squares))
-        shared = self._shared(residual, cell, n_cells)
-        spread = spread._replace(variance=spread.variance + shared)
+            # A row of many people is as many units: mass counts once in the squares.
+            squares = np.bincount(cell, weight * mass, n_cells)
+            effective = np.nan_to_num(divide(total_mass**2, squares))
         units: Array | None = design_units(
-            heavy, cell, n_cells, self.unit, chance=self.times
+            weight, cell, n_cells, self.unit, chance=self.times
         )
         width = limits[1] - limits[0] or 1.0
         rate = (value - limits[0]) / width
         if kind == "rate" and self.plain:
-            units = None
+            units = None  # Wilson's interval has a normal quantile
             if self.content is not None:
                 effective = _fewer(effective, rate * (1 - rate), shared / width**2)
         elif kind == "rate":
-            effective = Variance(spread.variance / width**2, spread.units).effective(
-                rate, effective, rows
-            )
+            of_rate = Variance(variance / width**2, spread.units)
+            effective = of_rate.effective(rate, effective, n_rows)
         estimates = CellValues(
-            value,
-            _whole(rows),
-            effective,
-            np.sqrt(spread.variance),
-            kind,
-            limits,
-            units,
+            value, _whole(n_rows), effective, np.sqrt(variance), kind, limits, units
         )
-        return estimates, (self, residual, cell)
+        return _Estimate(estimates, Residuals(self, residual, cell))
 
     def _skewness(self, mean: Array, cell: Codes) -> Array:
         """Return the skewness of means of numbers, NaN where rows are too few for it.
@@ -317,10 +404,9 @@ class Measured(NamedTuple):
         Fewer than eight rows, or units, are expected to have another value than the
         commonest one, or the mean of so few skewed rows is itself skewed by over 1.
         """
-        mass = np.ones(len(cell)) if self.weight is None else self.weight
         of_mean = skewness(
             self.predicted - mean[cell],
-            mass,
+            self._weights(),
             cell,
             len(mean),
             unit=self.unit,
@@ -340,39 +426,49 @@ class Measured(NamedTuple):
         if self.content is None or self.row is None or self.chance is None:
             return 0.0
         n = len(self.content)
-        one = self.predicted == 1
-        signed = np.where(one, residual, -residual)
+        # The change of the estimate when a row is decided 1 instead of 0.
+        positive = self.predicted == 1
+        signed = np.where(positive, residual, -residual)
         change = np.bincount(self.row, signed, n).astype(np.float64)
         chance = np.zeros(n)
-        chance[self.row[one]] = self.chance[one]
-        place = np.full(n, -1)
-        place[self.row] = cell
-        if self.people is None:
-            return shared_variance(change, chance, place, n_cells, self.content)
-        counts = np.zeros(n)
-        counts[self.row] = self.people
+        chance[self.row[positive]] = self.chance[positive]
+        row_cell = np.full(n, -1)
+        row_cell[self.row] = cell
+        counts = None
+        if self.people is not None:
+            counts = np.zeros(n)
+            counts[self.row] = self.people
         return shared_variance(
-            change, chance, place, n_cells, self.content, people=counts
+            change, chance, row_cell, n_cells, self.content, people=counts
         )
 
-    def _areas(self, cell: Codes, n_cells: int) -> _Estimates:
-        numbers = np.full((4, n_cells), np.nan)
+    def _areas(self, cell: Codes, n_cells: int) -> _Estimate:
+        """Estimate the area under the curve of each cell, one cell after another."""
+        value, effective, error, units = np.full((4, n_cells), np.nan)
         residual = np.zeros(len(cell))
-        rows = np.bincount(cell, minlength=n_cells)
-        n = _whole(np.bincount(cell, self.people, n_cells))
-        for number, own in _sorted_cells(cell, rows):
-            some = self._at(own)
+        n_rows = np.bincount(cell, minlength=n_cells)
+        for number, positions in _sorted_cells(cell, n_rows):
+            rows = self._take(positions)
             area = area_under_curve(
-                some.y, some.predicted, some.weight, some.unit, some.people
+                rows.y, rows.predicted, rows.weight, rows.unit, rows.people
             )
-            numbers[:, number] = area[:4]
-            residual[own] = area.residual
-        value, effective, error, units = numbers
-        share = self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate")[0]
+            value[number] = area.value
+            effective[number] = area.effective
+            error[number] = area.error
+            units[number] = area.units
+            residual[positions] = area.residual
+        # Of few rows of one outcome an area has no interval.
+        share = self._mean(self.y, cell, n_cells, (0.0, 1.0), "rate").values
+        n_people = _whole(np.bincount(cell, self.people, n_cells))
         estimates = CellValues(
-            value, n, effective, error, "area", units=units, strata=(share,)
+            value, n_people, effective, error, "area", units=units, strata=(share,)
         )
-        return estimates, (self, residual, cell)
+        return _Estimate(estimates, Residuals(self, residual, cell))
+
+
+def _twice(column: ArrayLike | None) -> Any:
+    """Return a column after itself; None for none."""
+    return None if column is None else np.tile(np.asarray(column), 2)
 
 
 def _fewer(rows: Array, spread: Array, shared: Any) -> Array:
@@ -380,16 +476,19 @@ def _fewer(rows: Array, spread: Array, shared: Any) -> Array:
 
     ``spread`` is the variance of one row, ``shared`` what is added to that of the rate.
     """
-    more = np.nan_to_num(divide(np.maximum(shared, 0.0) * rows, spread))
-    return rows / (1 + more)
+    inflation = np.nan_to_num(divide(np.maximum(shared, 0.0) * rows, spread))
+    return rows / (1 + inflation)
 
 
 def _whole(rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Return counts as integers; sums of chances are rounded."""
     return np.rint(rows).astype(np.int64)
 
 
-def _sorted_cells(cell: Codes, rows: Codes) -> Iterator[tuple[int, Codes]]:
+def _sorted_cells(cell: Codes, n_rows: Codes) -> Iterator[tuple[int, Codes]]:
+    """Give the positions of the rows of each cell that has any."""
     order = np.argsort(cell, kind="stable")
-    starts = np.cumsum(rows) - rows
-    for number in np.flatnonzero(rows):
-        yield int(number), order[starts[number] : starts[number] + rows[number]]
+    ends = np.cumsum(n_rows)
+    starts = ends - n_rows
+    for number in np.flatnonzero(n_rows):
+        yield int(number), order[starts[number] : ends[number]]

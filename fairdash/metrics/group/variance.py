@@ -42,10 +42,18 @@ class Variance(NamedTuple):
         number is then ``worth``, Kish's of the units. It is at most that of the rows.
         """
         spread = rate * (1 - rate)
-        # rounding leaves rows that are all alike a variance of 1e-34
-        said = (self.variance > 1e-15) & (spread > 1e-12)
-        effective = divide(spread, np.where(said, self.variance, 1))
-        return np.where(said, np.minimum(effective, rows), worth)
+        # Rounding leaves rows that all have one value a variance of 1e-34.
+        varied = (self.variance > 1e-15) & (spread > 1e-12)
+        effective = divide(spread, np.where(varied, self.variance, 1))
+        return np.where(varied, np.minimum(effective, rows), worth)
+
+
+class UnitSums(NamedTuple):
+    """Sums of values over the rows of each unit in each cell."""
+
+    sums: Array
+    cell: Codes
+    counts: NDArray[np.bool_] | None  # whether a row of it is of the sample
 
 
 def unit_codes(cluster: ArrayLike | None, n_rows: int) -> Codes | None:
@@ -93,35 +101,39 @@ def linearised(
     counts : bool array, optional
         Rows that are of the sample, such as those with a weight; by default all.
     """
-    drawn: Any = 0.0
+    draw_variance: Any = 0.0
     if unit is not None:
         if chance is not None and row is not None:
-            drawn = np.bincount(cell, chance * residual**2, n_cells)
-            residual, chance = chance * residual, None
-            mean, own, _ = by_unit(residual, cell, row)
-            drawn = drawn - np.bincount(own, mean**2, n_cells)
+            # Given its row a draw has the variance E[e^2] - E[e]^2 of its residual;
+            # between units the expected residuals vary.
+            draw_variance = np.bincount(cell, chance * residual**2, n_cells)
+            residual = chance * residual
+            chance = None
+            expected = by_unit(residual, cell, row)
+            draw_variance = draw_variance - np.bincount(
+                expected.cell, expected.sums**2, n_cells
+            )
         residual, cell, counts = by_unit(residual, cell, unit, counts)
     squares = residual**2 if chance is None else chance * residual**2
-    taken: Any = chance
+    presence: Any = chance
     if counts is not None:
-        taken = counts * (1.0 if chance is None else chance)
-    k = np.bincount(cell, taken, n_cells).astype(np.float64)
-    several = np.where(k > 1, k - 1, np.nan)
-    variance = k / several * np.bincount(cell, squares, n_cells) + drawn
-    return Variance(variance, k)
+        presence = counts * (1.0 if chance is None else chance)
+    n_units = np.bincount(cell, presence, n_cells).astype(np.float64)
+    degrees = np.where(n_units > 1, n_units - 1, np.nan)
+    variance = n_units / degrees * np.bincount(cell, squares, n_cells) + draw_variance
+    return Variance(variance, n_units)
 
 
 def by_unit(
     values: Array, cell: Codes, unit: Codes, counts: NDArray[np.bool_] | None = None
-) -> tuple[Array, Codes, NDArray[np.bool_] | None]:
-    """Return the sums of values of each unit in each cell, and their cells."""
+) -> UnitSums:
+    """Return the sums of values of each unit in each cell."""
     n_units = int(unit.max(initial=0)) + 1
-    both, place = np.unique(cell * n_units + unit, return_inverse=True)
-    sums = np.bincount(place, values, len(both)).astype(np.float64)
+    distinct, position = np.unique(cell * n_units + unit, return_inverse=True)
+    sums = np.bincount(position, values, len(distinct)).astype(np.float64)
     if counts is not None:
-        counts = np.bincount(place, counts, len(both)) > 0
-    cells: Codes = both // n_units
-    return sums, cells, counts
+        counts = np.bincount(position, counts, len(distinct)) > 0
+    return UnitSums(sums, distinct // n_units, counts)
 
 
 def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array:
@@ -129,7 +141,8 @@ def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array
     if unit is not None:
         weight, cell, _ = by_unit(weight, cell, unit)
     squares = np.bincount(cell, weight**2, n_cells)
-    return np.nan_to_num(divide(np.bincount(cell, weight, n_cells) ** 2, squares))
+    squared_sum = np.bincount(cell, weight, n_cells) ** 2
+    return np.nan_to_num(divide(squared_sum, squares))
 
 
 def design_units(
@@ -149,15 +162,17 @@ def design_units(
     """
     mass = np.broadcast_to(np.asarray(mass, np.float64), cell.shape)
     if unit is not None:
-        mass = mass if chance is None else mass * chance
+        if chance is not None:
+            mass = mass * chance
+            chance = None
         mass, cell, _ = by_unit(mass, cell, unit)
-        chance = None
-    top = np.zeros(n_cells)
-    np.maximum.at(top, cell, mass)
-    squares = np.square(np.nan_to_num(divide(mass, top[cell])))
-    often: Any = 1.0 if chance is None else chance
-    sums = np.bincount(cell, often * squares, n_cells).astype(np.float64)
-    fourths = np.bincount(cell, often * squares**2, n_cells).astype(np.float64)
+    # Scaled to the heaviest: fourth powers of large weights would overflow.
+    heaviest = np.zeros(n_cells)
+    np.maximum.at(heaviest, cell, mass)
+    squares = np.square(np.nan_to_num(divide(mass, heaviest[cell])))
+    frequency: Any = 1.0 if chance is None else chance
+    sums = np.bincount(cell, frequency * squares, n_cells).astype(np.float64)
+    fourths = np.bincount(cell, frequency * squares**2, n_cells).astype(np.float64)
     return np.nan_to_num(divide(sums**2, fourths))
 
 
@@ -192,27 +207,33 @@ def skewness(
     times : array, optional
         How many people each row stands for.
     """
-    often = np.ones(len(cell)) if times is None else times
-    second, third = (float(np.sum(mass * often * residual**k)) for k in (2, 3))
-    whole = float(np.sum(mass * often))
+    frequency = np.ones(len(cell)) if times is None else times
+    second = float(np.sum(mass * frequency * residual**2))
+    third = float(np.sum(mass * frequency * residual**3))
+    total_mass = float(np.sum(mass * frequency))
     if not second > 0:
         return np.zeros(n_cells)
-    n = float(np.sum(often))
-    of_rows = third / whole / (second / whole) ** 1.5
-    of_rows *= np.sqrt(n * (n - 1)) / max(n - 2, 1)
-    weighed, place = mass * residual, cell
+    # Gamma, with the correction for n rows.
+    n = float(np.sum(frequency))
+    row_skewness = third / total_mass / (second / total_mass) ** 1.5
+    row_skewness *= np.sqrt(n * (n - 1)) / max(n - 2, 1)
+    weighted = mass * residual
     if unit is not None:
-        weighed, place, _ = by_unit(weighed, cell, unit)
+        weighted, unit_cell, _ = by_unit(weighted, cell, unit)
         mass, _, _ = by_unit(mass, cell, unit)
-        often = np.ones(len(place))
-    squares, cubes, of_squares, of_cubes, k = (
-        np.bincount(place, often * part, n_cells).astype(np.float64)
-        for part in (weighed**2, weighed**3, mass**2, mass**3, np.ones(len(place)))
-    )
-    more = divide(np.sqrt(k * np.maximum(k - 1, 0)), np.maximum(k - 2, 1))
-    own = more * np.nan_to_num(divide(cubes, squares**1.5))
-    pooled = of_rows * np.nan_to_num(divide(of_cubes, of_squares**1.5))
-    return np.where(np.abs(pooled) > np.abs(own), pooled, own)
+        cell = unit_cell
+        frequency = np.ones(len(cell))
+
+    def total(values: Array) -> Array:
+        return np.bincount(cell, frequency * values, n_cells).astype(np.float64)
+
+    k = total(np.ones(len(cell)))
+    correction = divide(np.sqrt(k * np.maximum(k - 1, 0)), np.maximum(k - 2, 1))
+    cell_ratio = np.nan_to_num(divide(total(weighted**3), total(weighted**2) ** 1.5))
+    by_cell = correction * cell_ratio
+    mass_ratio = np.nan_to_num(divide(total(mass**3), total(mass**2) ** 1.5))
+    pooled = row_skewness * mass_ratio
+    return np.where(np.abs(pooled) > np.abs(by_cell), pooled, by_cell)
 
 
 def correlations(
@@ -220,19 +241,25 @@ def correlations(
 ) -> Any:
     """Return the correlation of the estimates of one row of cells, by shared units.
 
-    Of shape (rows of cells, columns, columns) for cells of ``shape``, (rows, columns).
+    Its shape is (rows of cells, columns, columns) for cells of ``shape``, (rows,
+    columns).
     """
     from scipy import sparse  # `fairdash.audit` is looked up without it
 
-    size, (n, width) = int(unit.max(initial=0)) + 1, shape
-    sums = sparse.csr_matrix((residual, (unit, cell)), shape=(size, n * width))
-    shared = (sums.T @ sums).tocoo()
-    first, second = shared.row, shared.col
-    near = first // width == second // width
-    covariance = np.zeros((n, width, width))
-    place = first[near] // width, first[near] % width, second[near] % width
-    covariance[place] = shared.data[near]
+    n_rows, width = shape
+    n_units = int(unit.max(initial=0)) + 1
+    unit_sums = sparse.csr_matrix(
+        (residual, (unit, cell)), shape=(n_units, n_rows * width)
+    )
+    # Sparse, since most units are in few cells; entries across rows are not needed.
+    products = (unit_sums.T @ unit_sums).tocoo()
+    first_row, first = np.divmod(products.row, width)
+    second_row, second = np.divmod(products.col, width)
+    same_row = first_row == second_row
+    covariance = np.zeros((n_rows, width, width))
+    covariance[first_row[same_row], first[same_row], second[same_row]] = products.data[
+        same_row
+    ]
     error = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
-    return np.nan_to_num(
-        divide(covariance, error[:, :, None] * error[:, None, :])
-    ).clip(-1, 1)
+    scale = error[:, :, None] * error[:, None, :]
+    return np.nan_to_num(divide(covariance, scale)).clip(-1, 1)
