@@ -34,13 +34,16 @@ def binary_models(name: str, values: ArrayLike) -> Labels:
         message = f"`{name}` must be (rows,) or (models, rows), got shape"
         raise ValueError(f"{message} {array.shape}.")
     check_present(name, array)
-    numbers = array.dtype.kind in "biuf"  # a third of the time of `isin`
-    wrong = (array != 0) & (array != 1) if numbers else ~np.isin(array, (0, 1))
+    if array.dtype.kind in "biuf":  # comparing takes a third of the time of `isin`
+        wrong = (array != 0) & (array != 1)
+    else:
+        wrong = ~np.isin(array, (0, 1))
     if wrong.any():
-        where = np.argwhere(wrong)
+        entries = np.argwhere(wrong)
+        first = as_written(array[tuple(entries[0])])
         message = (
-            f"`{name}` must hold 0 and 1 only; {len(where)} entries differ, the first "
-            f"is {as_written(array[tuple(where[0])])} in row {where[0][-1]}."
+            f"`{name}` must hold 0 and 1 only; {len(entries)} entries differ, the "
+            f"first is {first} in row {entries[0][-1]}."
         )
         raise ValueError(message + _way_out(name, array))
     return np.atleast_2d(array).astype(np.int8)
@@ -59,13 +62,14 @@ def check_present(name: str, array: NDArray[Any]) -> None:
 
 
 def _way_out(name: str, array: NDArray[Any]) -> str:
+    """Return what to do about values that are not 0 and 1, "" if unknown."""
     if name == "y_pred" and array.dtype.kind == "f" and abs(array - 0.5).max() <= 0.5:
         return f" Give probabilities as `scores=`, or write `{name} >= 0.5`."
     levels = pd.unique(array.ravel())
     if len(levels) != 2:
         return ""
-    one, other = sorted(map(as_written, levels))
-    return f" Say which is positive: `pos_label={one}` or `pos_label={other}`."
+    first, second = sorted(map(as_written, levels))
+    return f" Say which is positive: `pos_label={first}` or `pos_label={second}`."
 
 
 def binary_vector(name: str, values: ArrayLike) -> Labels:
@@ -78,15 +82,17 @@ def labels(name: str, values: ArrayLike, pos_label: Any = None) -> Labels:
     array = np.asarray(as_vector(name, values))
     check_present(name, array)
     if pos_label is None:
+        # -1 and 1, as classifiers of margins have them.
         negative = array == -1
-        one_sided = negative.any() and (negative | (array == 1)).all()
-        return binary_vector(name, np.where(negative, 0, array) if one_sided else array)
+        if negative.any() and (negative | (array == 1)).all():
+            array = np.where(negative, 0, array)
+        return binary_vector(name, array)
     levels = pd.unique(pd.Series(array))
     if len(levels) > 2 or (len(levels) == 2 and pos_label not in levels):
-        shown = ", ".join(as_written(value) for value in levels[:5])
+        examples = ", ".join(as_written(value) for value in levels[:5])
         raise ValueError(
             f"`{name}` must hold `pos_label` {pos_label!r} and one other value; it "
-            f"holds {shown}."
+            f"holds {examples}."
         )
     return (array == pos_label).astype(np.int8)
 
@@ -99,12 +105,12 @@ def probability_models(name: str, values: ArrayLike) -> NDArray[np.floating[Any]
         raise ValueError(f"{message} {array.dtype} of shape {array.shape}.")
     wrong = ~((array >= 0) & (array <= 1))
     if wrong.any():
-        where = np.argwhere(wrong)
-        message = (
-            f"`{name}` must be probabilities in [0, 1]; {len(where)} entries are not, "
-            f"the first is {as_written(array[tuple(where[0])])} in row {where[0][-1]}."
+        entries = np.argwhere(wrong)
+        first = as_written(array[tuple(entries[0])])
+        raise ValueError(
+            f"`{name}` must be probabilities in [0, 1]; {len(entries)} entries are "
+            f"not, the first is {first} in row {entries[0][-1]}."
         )
-        raise ValueError(message)
     array = np.atleast_2d(array)
     return array if array.dtype.kind == "f" else array.astype(np.float64)
 

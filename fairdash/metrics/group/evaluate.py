@@ -34,8 +34,8 @@ from fairdash.metrics.group.variance import unit_codes
 Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
-# what float32 keeps of 1: a saturated network is then wrong by at most 16 nats
 _MOST_EXACT = 10_000_000  # rows of Fisher's exact test; of more, an interval
+# The distance of float32 from 1: a saturated network is wrong by at most 16 nats.
 _CLIP = float(np.finfo(np.float32).eps)
 _ENDS = ("_low", "_high")
 
@@ -76,13 +76,17 @@ def evaluate(
     worst_2_di, worst_3_di, n_subgroups, n_estimable. What is undefined is NaN.
     """
     y = counting.binary_vector("y_true", y_true)
+    predictions: Any
+    content = None
     drawn = isinstance(scores, Drawn)
-    given = scores.chance if isinstance(scores, Drawn) else scores
-    probabilities = counting.probability_models("scores", given)
-    check_lengths(y, probabilities[0])
-    predictions: Any = probabilities
-    if not drawn:
+    if isinstance(scores, Drawn):
+        probabilities = counting.probability_models("scores", scores.chance)
+        predictions = probabilities
+        content = scores.content
+    else:
+        probabilities = counting.probability_models("scores", scores)
         predictions = (probabilities > threshold).astype(np.int8)
+    check_lengths(y, probabilities[0])
     labels = np.full(len(y), None) if subgroups is None else subgroups
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
     people = counting.people("sample_weight", sample_weight, len(y))
@@ -94,36 +98,34 @@ def evaluate(
         sample_weight=sample_weight,
     )
     check_lengths(y, local.codes)
-    outcome, n_groups = y.astype(np.int64), len(groups.names)
+    outcome = y.astype(np.int64)
+    n_groups = len(groups.names)
+    n_models = len(predictions)
     unit = unit_codes(cluster, len(y))
-    rows = _Rows(y, predictions, weight, unit, drawn, people=people)
-    if isinstance(scores, Drawn):
-        rows = rows._replace(content=scores.content)
-    accuracy = rows.values("accuracy", np.zeros_like(outcome), (1,))
-    every = accuracy.interval(confidence)
+    rows = _Models(y, predictions, weight, unit, drawn, content, people)
+    all_rows = np.zeros_like(outcome)
+    accuracy = rows.values("accuracy", all_rows, (1,)).interval(confidence)
     recall = rows.shares(1 - np.abs(y - predictions), outcome, 2)
     rates = rows.values("selection_rate", groups.codes, (n_groups,))
     gap_low, gap_high = rates.largest_gap(confidence)
-    by_outcome = rows.shares(
-        predictions, outcome * n_groups + groups.codes, 2 * n_groups
-    )
+    outcome_and_group = outcome * n_groups + groups.codes
+    by_outcome = rows.shares(predictions, outcome_and_group, 2 * n_groups)
     odds = counting.spread(by_outcome.reshape(-1, 2, n_groups))
-    inside = rows.values("selection_rate", local.place, local.shape)
-    each = [
-        LocalValues("selection_rate", local, inside.at(model))
-        for model in range(len(predictions))
+    local_rates = rows.values("selection_rate", local.place, local.shape)
+    local_values = [
+        LocalValues("selection_rate", local, local_rates.at(model))
+        for model in range(n_models)
     ]
-    worst = [model.worst(confidence=confidence) for model in each]
+    worst = [model.worst(confidence=confidence) for model in local_values]
+    n = len(y) if people is None else int(people.sum())
     columns = {
-        "n": np.full(len(predictions), len(y) if people is None else int(people.sum())),
-        "accuracy": every.value[:, 0],
-        "accuracy_low": every.low[:, 0],
-        "accuracy_high": every.high[:, 0],
+        "n": np.full(n_models, n),
+        "accuracy": accuracy.value[:, 0],
+        "accuracy_low": accuracy.low[:, 0],
+        "accuracy_high": accuracy.high[:, 0],
         "balanced_accuracy": recall.mean(axis=1),
         "auc": rows.areas(probabilities),
-        "log_loss": log_loss(
-            y == 1, probabilities, weight if people is None else people
-        ),
+        "log_loss": log_loss(y == 1, probabilities, rows.mass),
         PARITY: counting.spread(rates.value),
         "demographic_parity_difference_low": gap_low,
         "demographic_parity_difference_high": gap_high,
@@ -133,15 +135,17 @@ def evaluate(
         WORST: [float(gap.value) for gap in worst],
         "worst_1_di_low": [float(gap.low) for gap in worst],
         "worst_1_di_high": [float(gap.high) for gap in worst],
-        "worst_2_di": [float(model.worst(2).value) for model in each],
-        "worst_3_di": [float(model.worst(3).value) for model in each],
-        "n_subgroups": np.full(len(predictions), len(local.subgroups)),
-        "n_estimable": np.full(len(predictions), int(local.estimable.sum())),
+        "worst_2_di": [float(model.worst(2).value) for model in local_values],
+        "worst_3_di": [float(model.worst(3).value) for model in local_values],
+        "n_subgroups": np.full(n_models, len(local.subgroups)),
+        "n_estimable": np.full(n_models, int(local.estimable.sum())),
     }
     return pd.DataFrame(columns)
 
 
-class _Rows(NamedTuple):
+class _Models(NamedTuple):
+    """Decisions of one or many models on the same rows."""
+
     y: counting.Labels
     predictions: NDArray[Any]  # decisions, or chances of these
     weight: counting.Counts | None
@@ -156,32 +160,45 @@ class _Rows(NamedTuple):
         return self.weight if self.people is None else self.people
 
     def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
-        return stacked(
-            [
-                self._measured(measure, row).estimate(cell, shape)
-                for row in self.predictions
-            ]
-        )
+        """Return a measure of every model in the cells of a table."""
+        estimates = [
+            self._measured(measure, decisions).estimate(cell, shape)
+            for decisions in self.predictions
+        ]
+        return stacked(estimates)
 
-    def _measured(self, measure: str, row: NDArray[Any]) -> Measured:
+    def _measured(self, measure: str, decisions: NDArray[Any]) -> Measured:
+        """Return the rows with the decisions, or chances of these, of one model."""
         if self.drawn:
-            counts = None if self.people is None else self.people.view(RowCounts)
-            weight = self.weight if counts is None else counts
-            how: Any = {"sample_weight": weight, "cluster": self.unit}
-            return Measured.of(measure, self.y, Drawn(row, self.content), **how)
-        y, decided = self.y.astype(np.float64), row.astype(np.float64)
+            weight = self.weight
+            if self.people is not None:
+                weight = self.people.view(RowCounts)
+            return Measured.of(
+                measure,
+                self.y,
+                Drawn(decisions, self.content),
+                sample_weight=weight,
+                cluster=self.unit,
+            )
         return Measured(
-            measure, y, decided, self.weight, unit=self.unit, people=self.people
+            measure,
+            self.y.astype(np.float64),
+            decisions.astype(np.float64),
+            self.weight,
+            unit=self.unit,
+            people=self.people,
         )
 
     def shares(
         self, counted: NDArray[Any], cell: Codes, n_cells: int
     ) -> counting.Counts:
+        """Return the share of what is counted in each cell, (models, cells)."""
         mass = np.ones(len(self.y)) if self.mass is None else self.mass
         sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
         return counting.divide(sums, np.bincount(cell, mass, n_cells))
 
     def areas(self, scores: Scores) -> list[float]:
+        """Return the area under the curve of every model."""
         y = self.y.astype(np.float64)
         return [area_under_curve(y, row, self.mass).value for row in scores]
 
@@ -236,21 +253,23 @@ def decision_status(
     if sample_weight is not None:
         weight = counting.row_weights("sample_weight", sample_weight, len(y))
         counted = weight > 0  # what weighs nothing is nobody's decision
-        y, predictions, weight = y[counted], predictions[:, counted], weight[counted]
+        y = y[counted]
+        predictions = predictions[:, counted]
+        weight = weight[counted]
         unit = None if unit is None else unit[counted]
         graded = None if graded is None else graded[:, counted]
         content = None if content is None else content[counted]
         people = people_of(weight)
         weight = counting.sampling_weights("sample_weight", weight, len(y))
     drawn = isinstance(y_pred, Drawn)
-    rows = _Rows(y, predictions, weight, unit, drawn, content, people)
+    rows = _Models(y, predictions, weight, unit, drawn, content, people)
     outcome = y.astype(np.int64)
     by_outcome = rows.values("selection_rate", outcome, (2,))
     false_alarm, recall = by_outcome.value.T
     rate = np.average(predictions, axis=1, weights=rows.mass)
-    alike = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
-    alike = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, alike)
-    varied = alike == DECIDES
+    status = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
+    status = np.where((predictions == 0).all(axis=1), ACCEPTS_NONE, status)
+    varied = status == DECIDES
     nearly = nearly_alike(rate, np.average(y, weights=rows.mass)) & varied
     few = by_outcome.n.max(initial=0) < _MOST_EXACT
     if weight is None and unit is None and few:
@@ -258,21 +277,19 @@ def decision_status(
     else:
         sure = by_outcome.between(1, 0, confidence).low > 0
     if graded is not None:
+        # A threshold far from its scores does not make a model useless.
+        y_numbers = y.astype(np.float64)
         for model in np.flatnonzero((~sure | nearly) & varied):
             area = Measured(
-                "auc",
-                y.astype(np.float64),
-                graded[model],
-                weight,
-                unit=unit,
-                people=people,
+                "auc", y_numbers, graded[model], weight, unit=unit, people=people
             ).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
             nearly[model] &= ~sure[model]
-    # with one outcome only there is nothing to be associated with
+    nearly_status = np.where(rate > 0.5, NEARLY_ALL, NEARLY_NONE)
+    status = np.where(nearly, nearly_status, status)
+    # With one outcome only there is nothing to be associated with.
     decisive = sure | np.isnan(recall - false_alarm)
-    alike = np.where(nearly, np.where(rate > 0.5, NEARLY_ALL, NEARLY_NONE), alike)
-    status = np.where(decisive | (alike != DECIDES), alike, AS_CHANCE)
+    status = np.where(decisive | (status != DECIDES), status, AS_CHANCE)
     balanced = 0.5 + (recall - false_alarm) / 2
     return pd.DataFrame(
         {"selection_rate": rate, "balanced_accuracy": balanced, "status": status}
@@ -282,17 +299,20 @@ def decision_status(
 def _association(rates: CellValues) -> counting.Counts:
     """Return Fisher's one-sided p-values: as many or more decisions where y = 1."""
     n0, n1 = rates.n[0] if len(rates.n) else (0, 0)
-    decided = np.rint(np.nan_to_num(rates.value) * rates.n).astype(int)
-    p = np.ones(len(decided))
-    for model, (k0, k1) in enumerate(decided):
-        both = k0 + k1
-        k = np.arange(k1, min(n1, both) + 1)
-        logs = sum(_choose(n, m) for n, m in ((n1, k), (n0, both - k)))
-        p[model] = np.exp(logs - _choose(n0 + n1, both)).sum()
+    n_decided = np.rint(np.nan_to_num(rates.value) * rates.n).astype(int)
+    p = np.ones(len(n_decided))
+    for model, (k0, k1) in enumerate(n_decided):
+        total = k0 + k1
+        # The hypergeometric probability of each table that is as extreme, on the
+        # logarithmic scale, since the numbers of tables overflow.
+        k = np.arange(k1, min(n1, total) + 1)
+        log_tables = _log_choose(n1, k) + _log_choose(n0, total - k)
+        p[model] = np.exp(log_tables - _log_choose(n0 + n1, total)).sum()
     return p
 
 
-def _choose(n: int, k: Any) -> Any:
+def _log_choose(n: int, k: Any) -> Any:
+    """Return the logarithm of the binomial coefficient n over k."""
     return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
 
 
@@ -341,13 +361,15 @@ def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame
     numeric = rows.select_dtypes(include="number").columns
     metrics = [name for name in numeric if name not in (*keys, "seed")]
     groups = rows.groupby(keys, sort=False, dropna=False, observed=True)
-    means, spreads = groups[metrics].mean(), groups[metrics].std(ddof=1)
-    counts, sizes = groups[metrics].count(), groups.size()
+    means = groups[metrics].mean()
+    spreads = groups[metrics].std(ddof=1)
+    counts = groups[metrics].count()
+    sizes = groups.size()
     columns: dict[str, NDArray[np.generic]] = {"n_seeds": sizes.to_numpy()}
     for name in metrics:
         mean = means[name]
         if name.endswith(_ENDS):
-            # the ends of some seeds need not hold the mean of all
+            # The ends of some seeds need not include the mean of all.
             metric = name.rpartition("_")[0]
             mean = mean.where(counts[name] == counts.get(metric, counts[name]))
         columns[name] = mean.to_numpy(dtype=np.float64)

@@ -267,14 +267,14 @@ class Measured(NamedTuple):
 
     def _rates(self, cell: Codes, n_cells: int) -> _Estimate:
         """Estimate a share: of the rows that a rate is about, or of wrong decisions."""
-        about = np.ones((2, 2), dtype=bool)
-        counted = _OUTCOMES != _DECISIONS
+        kinds_about: NDArray[np.bool_] = np.ones((2, 2), dtype=bool)
+        kinds_counted = _OUTCOMES != _DECISIONS
         if self.measure in RATES:
             is_about, is_counted = rate_of(self.measure)
-            about = is_about(_OUTCOMES, _DECISIONS)
-            counted = about & is_counted(_OUTCOMES, _DECISIONS)
-        about = about.ravel()
-        counted = counted.ravel()
+            kinds_about = is_about(_OUTCOMES, _DECISIONS)
+            kinds_counted = kinds_about & is_counted(_OUTCOMES, _DECISIONS)
+        about = kinds_about.ravel()
+        counted = kinds_counted.ravel()
         kind = (2 * self.y + self.predicted).astype(np.int64)
         if self.plain:
             return self._counted_rates(kind, about, counted, cell, n_cells)

@@ -219,21 +219,23 @@ confidence
     else:
         value = np.where(cells.comparable(), cells.value, np.nan)
         place = best_off(measure, value, favourable=favourable)
-    others = np.array([k for k in range(len(groups.names)) if k != place])
-    every = cells.interval(confidence)
-    of_group = Interval(*(part[others] for part in every))
-    of_reference = Interval(*(np.full(len(others), part[place]) for part in every))
-    shared: Any = 0.0 if cells.correlation is None else cells.correlation[others, place]
-    difference = cells.between(others, place, confidence)
+    peers = np.array([k for k in range(len(groups.names)) if k != place])
+    intervals = cells.interval(confidence)
+    of_group = intervals.take(peers)
+    of_reference = intervals.take(np.full(len(peers), place))
+    correlation: Any = 0.0
+    if cells.correlation is not None:
+        correlation = cells.correlation[peers, place]
+    difference = cells.between(peers, place, confidence)
     ratio = Interval(
         divide(of_group.value, of_reference.value),
-        *ratio_of(of_group, of_reference, shared),
+        *ratio_of(of_group, of_reference, correlation),
     )
     if cells.signed:
-        ratio = Interval(*np.full((3, len(others)), np.nan))
+        ratio = Interval(*np.full((3, len(peers)), np.nan))
     return pd.DataFrame(
         {
-            "group": [groups.names[k] for k in others],
+            "group": [groups.names[k] for k in peers],
             "reference": groups.names[place],
             "value": of_group.value,
             "reference_value": of_reference.value,
@@ -243,8 +245,8 @@ confidence
             "ratio": ratio.value,
             "ratio_low": ratio.low,
             "ratio_high": ratio.high,
-            "n": cells.n[others],
-            "too_few": cells.too_few(others, place),
+            "n": cells.n[peers],
+            "too_few": cells.too_few(peers, place),
         }
     )
 
@@ -292,37 +294,45 @@ def calibration_curve(
             f"{as_written(values[wrong[0]])} in row {wrong[0]}. Exclude these rows."
         )
     groups = group_codes(sensitive_features, y)
-    distinct = np.unique(values)
-    if len(distinct) <= _FEW:
-        place, names = np.searchsorted(distinct, values), list(map(_short, distinct))
-    else:
-        low, high = min(0.0, distinct[0]), max(1.0, distinct[-1])
-        if distinct[0] < 0 or distinct[-1] > 1:
-            low, high = distinct[0], distinct[-1]
-        edges = np.linspace(low, high, bins + 1)
-        place = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, bins - 1)
-        pairs = itertools.pairwise(edges)
-        names = [f"{_short(a)}–{_short(b)}" for a, b in pairs]
-    shape = len(groups.names), len(names)
-    cell = groups.codes * shape[1] + place
+    n_groups = len(groups.names)
+    score_bin, names = _score_bins(values, bins)
+    cell = groups.codes * len(names) + score_bin
     rows = Measured.of("selection_rate", None, y, sample_weight, cluster=cluster)
-    rate = rows.estimate(cell, shape)
-    weight = rows.mass()
-    sums = (
-        np.bincount(cell, w, shape[0] * shape[1]) for w in (weight * values, weight)
-    )
-    every = rate.interval(confidence)
+    estimates = rows.estimate(cell, (n_groups, len(names)))
+    rate = estimates.interval(confidence)
+    mass = rows.mass()
+    score_sums = np.bincount(cell, mass * values, n_groups * len(names))
+    mean_score = divide(score_sums, np.bincount(cell, mass, n_groups * len(names)))
     return pd.DataFrame(
         {
-            "group": np.repeat(groups.names, shape[1]),
-            "bin": np.tile(names, shape[0]),
-            "n": rate.n.ravel(),
-            "mean_score": divide(*sums),
-            "rate": every.value.ravel(),
-            "ci_low": every.low.ravel(),
-            "ci_high": every.high.ravel(),
+            "group": np.repeat(groups.names, len(names)),
+            "bin": np.tile(names, n_groups),
+            "n": estimates.n.ravel(),
+            "mean_score": mean_score,
+            "rate": rate.value.ravel(),
+            "ci_low": rate.low.ravel(),
+            "ci_high": rate.high.ravel(),
         }
     )
+
+
+def _score_bins(
+    values: NDArray[np.float64], bins: int
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the bin of each score, and the names of the bins."""
+    distinct = np.unique(values)
+    if len(distinct) <= _FEW:
+        return np.searchsorted(distinct, values), [_short(score) for score in distinct]
+    low = distinct[0]
+    high = distinct[-1]
+    if low >= 0 and high <= 1:
+        low = 0.0
+        high = 1.0
+    edges = np.linspace(low, high, bins + 1)
+    # The largest score is at the last edge, and belongs to the last bin.
+    score_bin = np.searchsorted(edges, values, side="right") - 1
+    names = [f"{_short(a)}–{_short(b)}" for a, b in itertools.pairwise(edges)]
+    return np.clip(score_bin, 0, bins - 1), names
 
 
 @in_one_order
@@ -337,13 +347,14 @@ def as_probabilities(
 
     For scores that are no probabilities, such as deciles; over all groups together, so
     that gaps in calibration say for whom a score means more than on the whole. The
-    probabilities of a tenth of the rows are of the other nine: a fit measured on its
+    probabilities of a tenth of the rows come from the other nine: a fit measured on its
     own rows looks better than it is. The rows of a unit, of a ``cluster``, are in one
     fold. Folds are the same each time.
     """
     from sklearn.isotonic import IsotonicRegression
 
-    y, values = np.asarray(y_true), np.asarray(scores, dtype=np.float64)
+    y = np.asarray(y_true)
+    values = np.asarray(scores, dtype=np.float64)
     check_lengths(y, values, sample_weight, cluster)
     weight = None if sample_weight is None else np.asarray(sample_weight)
     unit = unit_codes(cluster, len(y))
@@ -353,15 +364,18 @@ def as_probabilities(
     order = np.random.default_rng(0).permutation(n_units)
     fold = (order % max(n_folds, 1))[unit]
     probabilities = np.empty(len(y))
-    for at in range(n_folds):
-        held, rest = fold == at, fold != at
-        if n_folds == 1:
-            rest = held
+    for k in range(n_folds):
+        test = fold == k
+        training = ~test
+        if n_folds == 1:  # a single unit has no other rows to learn from
+            training = test
+        training_weight = None if weight is None else weight[training]
         isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        isotonic.fit(values[rest], y[rest], None if weight is None else weight[rest])
-        probabilities[held] = isotonic.predict(values[held])
+        isotonic.fit(values[training], y[training], training_weight)
+        probabilities[test] = isotonic.predict(values[test])
     return probabilities
 
 
 def _short(value: float) -> str:
+    """Return a score in three digits."""
     return value_label(float(f"{value:.3g}"))

@@ -1,4 +1,4 @@
-"""How weights r spread inside groups: densities, quantiles, and at other τ.
+"""Densities and quantiles of weights r inside groups, and weights at another τ.
 
 r is a ratio, so that everything here is on a logarithmic scale.
 """
@@ -17,10 +17,10 @@ from fairdash.metrics.group import counting
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 QUANTILES = tuple(f"q{100 * level:02.0f}" for level in LEVELS)
-# of the bins of a density; ten a decade, the first and the last hold what lies beyond
+# Bins of a density: ten a decade; the first and the last hold what lies beyond.
 EDGES = np.geomspace(1e-3, 1e2, 51)
 EVERYONE = ""  # the subgroup of all rows
-_HALF = 1e-7, 6e4  # what half precision holds of weights
+_HALF = (1e-7, 6e4)  # range of half precision
 _LEAST = 2  # people of a cell that has quantiles
 
 
@@ -72,34 +72,37 @@ class WeightSpread:
             counting.row_weights("ratios", step, n_rows)
         check_lengths(weights[0], np.asarray(sensitive_features))
         group = counting.group_codes(sensitive_features, weights[0])
-        named = counting.subgroup_codes(subgroups, weights[0])
-        each = counting.row_weights("people", people, n_rows)
-        shape = len(named.names) + 1, len(group.names)
-        at_levels = np.full((len(weights), *shape, len(LEVELS)), np.nan)
-        n = np.zeros(shape, dtype=np.int64)
-        density = np.empty((len(weights), shape[1], len(EDGES) - 1))
-        for g in range(shape[1]):
-            own = group.codes == g
-            density[:, g] = [_density(step[own], each[own]) for step in weights]
-            for s in range(shape[0]):
-                cell = own if s == 0 else own & (named.codes == s - 1)
-                n[s, g] = each[cell].sum()
+        subgroup = counting.subgroup_codes(subgroups, weights[0])
+        times = counting.row_weights("people", people, n_rows)
+        n_subgroups = len(subgroup.names) + 1  # the first is of all rows
+        n_groups = len(group.names)
+        levels = np.full((len(weights), n_subgroups, n_groups, len(LEVELS)), np.nan)
+        n = np.zeros((n_subgroups, n_groups), dtype=np.int64)
+        density = np.empty((len(weights), n_groups, len(EDGES) - 1))
+        for g in range(n_groups):
+            in_group = group.codes == g
+            group_times = times[in_group]
+            density[:, g] = [_density(step[in_group], group_times) for step in weights]
+            for s in range(n_subgroups):
+                cell = in_group
+                if s > 0:
+                    cell = in_group & (subgroup.codes == s - 1)
+                n[s, g] = times[cell].sum()
                 if n[s, g] < _LEAST:
                     continue
                 if people is None:  # all steps at once
-                    inside = np.quantile(weights[:, cell], LEVELS, axis=1)
-                    at_levels[:, s, g] = inside.T
+                    levels[:, s, g] = np.quantile(weights[:, cell], LEVELS, axis=1).T
                 else:
-                    at_levels[:, s, g] = [
-                        quantiles(step[cell], LEVELS, each[cell]) for step in weights
+                    levels[:, s, g] = [
+                        quantiles(step[cell], LEVELS, times[cell]) for step in weights
                     ]
         return cls(
             np.asarray(steps, dtype=np.float64),
-            (EVERYONE, *named.names),
+            (EVERYONE, *subgroup.names),
             group.names,
             n,
             density,
-            at_levels,
+            levels,
         )
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -123,19 +126,19 @@ class WeightSpread:
 
         Raises ValueError where the arrays are not of so many subgroups and groups.
         """
-        parts = [arrays[name] for name in ("steps", "n", "density", "quantiles")]
-        cells, n_steps = (len(subgroups) + 1, len(groups)), len(parts[0])
-        shapes = [
-            (n_steps,),
-            cells,
-            (n_steps, len(groups), len(EDGES) - 1),
-            (n_steps, *cells, len(LEVELS)),
-        ]
-        if [part.shape for part in parts] != shapes:
+        names = ("steps", "n", "density", "quantiles")
+        steps, n, density, quantiles = (arrays[name] for name in names)
+        cells = (len(subgroups) + 1, len(groups))
+        n_steps = len(steps)
+        fits = (
+            steps.shape == (n_steps,)
+            and n.shape == cells
+            and density.shape == (n_steps, len(groups), len(EDGES) - 1)
+            and quantiles.shape == (n_steps, *cells, len(LEVELS))
+        )
+        if not fits:
             raise ValueError("The weights are not those of these subgroups and groups.")
-        steps, n, density, quantiles = parts
-        names = (EVERYONE, *subgroups), tuple(groups)
-        return cls(steps, *names, n, density, quantiles)
+        return cls(steps, (EVERYONE, *subgroups), tuple(groups), n, density, quantiles)
 
     def quantile_table(self) -> pd.DataFrame:
         """Return one row per step, subgroup and group: n, then `QUANTILES`."""
@@ -168,15 +171,20 @@ def rows_with_half(ratio: ArrayLike, people: ArrayLike | None = None) -> float:
     then of people.
     """
     weights = np.asarray(ratio, dtype=np.float64)
-    each = counting.row_weights("people", people, len(weights))
+    times = counting.row_weights("people", people, len(weights))
     order = np.argsort(-weights, kind="stable")
-    heaviest, times = weights[order], each[order]
-    carried = np.cumsum(heaviest * times)
-    place = int(np.searchsorted(carried, carried[-1] / 2))
-    missing = carried[-1] / 2 - (carried[place] - heaviest[place] * times[place])
-    # as many of the people of that row as bring the sum to one half
-    last = max(1, int(np.ceil(missing / heaviest[place]))) if heaviest[place] else 1
-    return float((times[:place].sum() + min(last, times[place])) / times.sum())
+    weights = weights[order]
+    times = times[order]
+    mass = np.cumsum(weights * times)
+    half = mass[-1] / 2
+    # Of the row at which the sum reaches one half, only as many people as it takes.
+    last = int(np.searchsorted(mass, half))
+    missing = half - (mass[last] - weights[last] * times[last])
+    n_last = 1
+    if weights[last]:
+        n_last = max(1, int(np.ceil(missing / weights[last])))
+    n_people = times[:last].sum() + min(n_last, times[last])
+    return float(n_people / times.sum())
 
 
 def boltzmann_weights(
@@ -202,11 +210,12 @@ def boltzmann_weights(
     mass = counting.row_weights("sample_weight", sample_weight, len(log_weights))
     weights = np.empty(len(log_weights))
     for code in range(codes.max() + 1):
-        own = codes == code
-        raised = np.exp(log_weights[own] - log_weights[own].max())
-        # as in training, a group that weighs nothing counts each row once
-        each = mass[own] if mass[own].any() else None
-        weights[own] = raised / np.average(raised, weights=each)
+        rows = codes == code
+        # Less the largest, which the mean divides out again: nothing overflows.
+        relative = np.exp(log_weights[rows] - log_weights[rows].max())
+        # As in training, a group that weighs nothing counts each row once.
+        group_mass = mass[rows] if mass[rows].any() else None
+        weights[rows] = relative / np.average(relative, weights=group_mass)
     return weights
 
 
@@ -237,8 +246,9 @@ def weights_at(
 
 
 def _density(
-    weights: NDArray[np.floating], each: NDArray[np.float64]
+    weights: NDArray[np.floating], times: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    inside = np.clip(weights, EDGES[0], EDGES[-1])
-    counts, _ = np.histogram(inside, EDGES, weights=each)
-    return counts / max(1.0, float(each.sum()))
+    """Return the share of rows, or people, in each bin of `EDGES`."""
+    clipped = np.clip(weights, EDGES[0], EDGES[-1])
+    counts, _ = np.histogram(clipped, EDGES, weights=times)
+    return counts / max(1.0, float(times.sum()))

@@ -1,4 +1,4 @@
-"""Weights r of training rows: how they spread, where they lie, who has them."""
+"""Weights r of training rows by subgroup, and the rows that have the largest."""
 
 import itertools
 from typing import Any, NamedTuple
@@ -18,7 +18,8 @@ from fairdash.metrics.group.local_measures import local_cells
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.variance import linearised, unit_codes
 
-_MOST_LEVELS = 12
+_MOST_LEVELS = 12  # of a number that is not cut
+_MOST_TRAITS = 8
 
 
 class Correlation(NamedTuple):
@@ -56,8 +57,10 @@ def effective_rows(ratio: ArrayLike, people: ArrayLike | None = None) -> float:
     are then of people.
     """
     weights = _weights(ratio)
-    each = counting.row_weights("people", people, len(weights))
-    return float((each * weights).sum() ** 2 / (each * np.square(weights)).sum())
+    times = counting.row_weights("people", people, len(weights))
+    total = (times * weights).sum()
+    squares = (times * np.square(weights)).sum()
+    return float(total**2 / squares)
 
 
 def ratio_by_subgroup(
@@ -96,20 +99,25 @@ def ratio_by_subgroup(
         sample_weight=sample_weight,
         cluster=cluster,
     )
-    named = counting.subgroup_codes(subgroups, weights)
+    subgroup = counting.subgroup_codes(subgroups, weights)
+    k = len(subgroup.names)
+    inside = subgroup.codes >= 0
+    code = subgroup.codes[inside]
+    inside_weights = weights[inside]
     unit = unit_codes(cluster, len(weights))
-    inside, k = named.codes >= 0, len(named.names)
-    code, weight = named.codes[inside], weights[inside]
+    if unit is not None:
+        unit = unit[inside]
     mass = counting.row_weights("sample_weight", sample_weight, len(weights))
-    people = people_of(mass)
+    is_count = people_of(mass) is not None
     mass = np.asarray(mass)[inside]
-    whole = np.bincount(code, mass, k).astype(np.float64)
-    mean = counting.divide(np.bincount(code, mass * weight, k), whole)
-    own = None if unit is None else unit[inside]
-    heavy, times = (mass, None) if people is None else (1.0, mass)
-    residual = heavy * (weight - mean[code]) / whole[code]
-    spread_of_mean = linearised(residual, code, k, unit=own, chance=times)
-    half = ndtri((1 + confidence) / 2) * np.sqrt(spread_of_mean.variance)
+    total_mass = np.bincount(code, mass, k).astype(np.float64)
+    mean = counting.divide(np.bincount(code, mass * inside_weights, k), total_mass)
+    # Weights scale a row's residual; counts say how often the residual occurs.
+    row_weight = 1.0 if is_count else mass
+    times = mass if is_count else None
+    residual = row_weight * (inside_weights - mean[code]) / total_mass[code]
+    of_mean = linearised(residual, code, k, unit=unit, chance=times)
+    half = ndtri((1 + confidence) / 2) * np.sqrt(of_mean.variance)
     return table.assign(mean_ratio=mean, ratio_low=mean - half, ratio_high=mean + half)
 
 
@@ -131,7 +139,8 @@ def ratio_correlation(
 
     ``sample_weight`` are sampling weights, of which local DIs are.
     """
-    weights, predictions = _weights(ratio), counting.binary_vector("y_pred", y_pred)
+    weights = _weights(ratio)
+    predictions = counting.binary_vector("y_pred", y_pred)
     local = local_cells(
         sensitive_features=sensitive_features,
         subgroups=subgroups,
@@ -141,28 +150,32 @@ def ratio_correlation(
     check_lengths(weights, predictions, local.codes)
     mass = counting.row_weights("sample_weight", sample_weight, len(weights))
     inside = local.place >= 0
-    cell, mass = local.place[inside], mass[inside]
+    cell = local.place[inside]
+    mass = mass[inside]
 
-    def sums(part: counting.Counts) -> counting.Counts:
-        whole = np.bincount(cell, mass * part[inside], local.rows.size)
-        return whole.astype(np.float64).reshape(local.shape)
+    def sums(column: counting.Counts) -> counting.Counts:
+        by_cell = np.bincount(cell, mass * column[inside], local.rows.size)
+        return by_cell.astype(np.float64).reshape(local.shape)
 
     rows = sums(np.ones(len(weights)))
-    gap = counting.spread(counting.divide(sums(predictions.astype(np.float64)), rows))
+    rates = counting.divide(sums(predictions.astype(np.float64)), rows)
+    gap = counting.spread(rates)
     mean = counting.divide(sums(weights).sum(axis=1), rows.sum(axis=1))
     n_estimable = int(local.estimable.sum())
-    use = local.estimable & np.isfinite(gap)
-    gap, mean = gap[use], mean[use]
+    defined = local.estimable & np.isfinite(gap)
+    gap = gap[defined]
+    mean = mean[defined]
+    # Two points always lie on a line, and a constant correlates with nothing.
     if len(gap) < 3 or np.ptp(gap) == 0 or np.ptp(mean) == 0:
         return Correlation(np.nan, n_estimable, np.nan, np.nan)
     value = float(np.corrcoef(gap, mean)[0, 1])
     slope = value * float(mean.std() / gap.std())
-    return Correlation(
-        value, n_estimable, slope, float(mean.mean() - slope * gap.mean())
-    )
+    intercept = float(mean.mean() - slope * gap.mean())
+    return Correlation(value, n_estimable, slope, intercept)
 
 
 def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
+    """Return checked weights of rows."""
     return counting.row_weights("ratio", ratio, np.size(ratio))
 
 
@@ -178,12 +191,13 @@ def top_rows(
     weights = np.asarray(ratio, dtype=np.float64)
     if not 0 < share <= 1:
         raise ValueError(f"`share` must lie in (0, 1], got {share!r}.")
-    each = counting.row_weights("people", people, len(weights))
-    count = max(1, round(share * each.sum()))
+    times = counting.row_weights("people", people, len(weights))
+    n_people = max(1, round(share * times.sum()))
     order = np.argsort(-weights, kind="stable")
-    before = np.cumsum(each[order]) - each[order]
-    inside = np.clip(count - before, 0, each[order])
-    return Heaviest(order[inside > 0], np.asarray(inside[inside > 0]))
+    times = times[order]
+    before = np.cumsum(times) - times
+    included = np.clip(n_people - before, 0, times)
+    return Heaviest(order[included > 0], np.asarray(included[included > 0]))
 
 
 def traits(
@@ -201,7 +215,7 @@ def traits(
     Parameters
     ----------
     top : Heaviest or array-like of int
-        The rows looked at, or their positions.
+        Rows to compare with all rows, or their positions.
     sample_weight : array-like of shape (n_rows,), optional
         Sampling weights: shares are weighted. Counts of people: all is of people.
     cluster : array-like of shape (n_rows,), optional
@@ -218,45 +232,48 @@ def traits(
     people = people_of(sample_weight)
     if not isinstance(top, Heaviest):
         positions = np.asarray(top, dtype=np.int64)
-        each_of = np.ones(len(frame)) if people is None else people
-        top = Heaviest(positions, each_of[positions])
+        times = np.ones(len(frame)) if people is None else people
+        top = Heaviest(positions, times[positions])
     rows = top.rows
     if len(rows) == 0:
         raise ValueError("`top` must name at least one row.")
     labels = {name: _levels(frame[name], people) for name in frame.columns}
     n_values = sum(label.nunique() for label in labels.values())
-    each = 1 - 0.05 / n_values
+    confidence = 1 - 0.05 / n_values  # Bonferroni over all values of all columns
     unit = unit_codes(cluster, len(frame))
+    if unit is not None:
+        unit = unit[rows]
     mass = counting.row_weights("sample_weight", sample_weight, len(frame))
     top_mass = mass[rows] if people is None else top.people.view(RowCounts)
-    own = (
-        None if sample_weight is None else top_mass,
-        None if unit is None else unit[rows],
-    )
-    gains = []
+    top_weight = None if sample_weight is None else top_mass
+    traits_of_columns = []
     for name, label in labels.items():
-        everywhere = _shares(label, mass)
-        among = _shares(label.iloc[rows], top_mass)
-        among = among.reindex(everywhere.index, fill_value=0.0)
-        low, high = _share_ends(label.iloc[rows], everywhere.index, *own, each)
+        top_labels = label.iloc[rows]
+        share_all = _shares(label, mass)
+        share_top = _shares(top_labels, top_mass)
+        share_top = share_top.reindex(share_all.index, fill_value=0.0)
+        low, high = _share_ends(
+            top_labels, share_all.index, top_weight, unit, confidence
+        )
         table = pd.DataFrame(
             {
                 "column": str(name),
-                "value": everywhere.index.astype(str),
-                "share_all": everywhere.to_numpy(),
-                "share_top": among.to_numpy(),
+                "value": share_all.index.astype(str),
+                "share_all": share_all.to_numpy(),
+                "share_top": share_top.to_numpy(),
                 "ci_low": low,
                 "ci_high": high,
             }
         )
         gain = table["share_top"] - table["share_all"]
-        gains.append(table.loc[[gain.idxmax()]])
-    best = pd.concat(gains, ignore_index=True)
-    named = zip(best["column"], best["value"], strict=True)
-    best.insert(2, "trait", [spoken_value(*pair) for pair in named])
+        traits_of_columns.append(table.loc[[gain.idxmax()]])
+    best = pd.concat(traits_of_columns, ignore_index=True)
+    pairs = zip(best["column"], best["value"], strict=True)
+    best.insert(2, "trait", [spoken_value(*pair) for pair in pairs])
     best["lift"] = best["share_top"] / best["share_all"]
-    order = (best["share_top"] - best["share_all"]).sort_values(ascending=False).index
-    return best.loc[order].head(8).reset_index(drop=True)
+    gain = best["share_top"] - best["share_all"]
+    order = gain.sort_values(ascending=False).index
+    return best.loc[order].head(_MOST_TRAITS).reset_index(drop=True)
 
 
 def _shares(values: "pd.Series[Any]", mass: counting.Counts) -> "pd.Series[Any]":
@@ -275,23 +292,26 @@ def _share_ends(
     """Return the interval of the share of each level among some values."""
     people = people_of(weight)
     if unit is None and (weight is None or people is not None):
-        each = np.ones(len(values)) if people is None else people
-        among = pd.Series(each, values.index).groupby(values).sum()
-        among = among.reindex(levels, fill_value=0)
-        return wilson_interval(among, each.sum(), confidence=confidence)
-    ends = []
+        times = np.ones(len(values)) if people is None else people
+        counts = pd.Series(times, values.index).groupby(values).sum()
+        counts = counts.reindex(levels, fill_value=0)
+        return wilson_interval(counts, times.sum(), confidence=confidence)
+    lows = []
+    highs = []
+    one_cell = np.zeros(len(values), np.int64)
     for level in levels:
         flags = (values == level).to_numpy(np.float64)
         rows = Measured.of("selection_rate", None, flags, weight, cluster=unit)
-        share = rows.estimate(np.zeros(len(flags), np.int64), (1,))
-        ends.append(share.interval(confidence)[1:])
-    low, high = np.array(ends)[..., 0].T
-    return low, high
+        share = rows.estimate(one_cell, (1,)).interval(confidence)
+        lows.append(share.low[0])
+        highs.append(share.high[0])
+    return np.array(lows), np.array(highs)
 
 
 def _levels(
     column: "pd.Series[Any]", people: NDArray[np.float64] | None
 ) -> "pd.Series[Any]":
+    """Return what each row is called in a column: its value, or its quarter."""
     numeric = pd.api.types.is_numeric_dtype(column) and column.dtype != bool
     if not numeric or column.nunique() <= _MOST_LEVELS:
         return value_labels(column).astype(object).fillna("missing")
