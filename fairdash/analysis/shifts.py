@@ -1,6 +1,6 @@
-"""How far the columns of two tables are apart."""
+"""Two-sample statistics of the columns of two tables, with p-values."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,12 +24,12 @@ def column_shifts(
 ) -> pd.DataFrame:
     r"""Two-sample statistics of every column, the largest shift first.
 
-    Of numbers the Kolmogorov-Smirnov distance
+    Numbers have the Kolmogorov-Smirnov distance
 
     .. math:: D = \sup_x |F_1(x) - F_0(x)|
 
-    of the values present, with its asymptotic p-value; of categories, missing being a
-    level, the total variation distance
+    of the values present, with its asymptotic p-value; categories, missing being a
+    level, have the total variation distance
 
     .. math:: \tfrac12 \sum_v |p_1(v) - p_0(v)|
 
@@ -60,18 +60,15 @@ def column_shifts(
     scipy.stats.ks_2samp and chi2_contingency. S. Holm (1979), A simple sequentially
     rejective multiple test procedure. Scand. J. Stat. 6, 65-70.
     """
-    sizes = len(before), len(after)
+    sizes = (len(before), len(after))
     dealt = None
     if any(not sample.plain for sample in samples):
         dealt = Dealt.of(samples, sizes, len(columns), random_state)
     people = _people(samples, sizes)
-    rows = [
-        {
-            "column": name,
-            **_shift(before[name], after[name], training[name], dealt, people),
-        }
-        for name in columns
-    ]
+    rows = []
+    for name in columns:
+        shift = _shift(before[name], after[name], training[name], dealt, people)
+        rows.append({"column": name, **shift})
     table = pd.DataFrame(rows)
     table["p_adjusted"] = holm(table["p_value"].to_numpy(np.float64))
     return table.sort_values("shift", ascending=False, ignore_index=True)
@@ -82,11 +79,11 @@ _People = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def _people(samples: tuple[Sample, Sample], sizes: tuple[int, int]) -> _People:
     """Return how often each row of both tables counts: once, unless it is a count."""
-    before, after = (
-        np.ones(size) if sample.people is None else sample.people
-        for sample, size in zip(samples, sizes, strict=True)
+    before, after = samples
+    return (
+        np.ones(sizes[0]) if before.people is None else before.people,
+        np.ones(sizes[1]) if after.people is None else after.people,
     )
-    return before, after
 
 
 def _shift(
@@ -96,13 +93,17 @@ def _shift(
     dealt: Dealt | None,
     people: _People,
 ) -> dict[str, object]:
-    compared = _numbers if column_kinds.is_number(training) else _categories
-    missing_before, missing_after = (
-        np.average(column.isna(), weights=each)
-        for column, each in zip((before, after), people, strict=True)
-    )
-    return compared(before, after, dealt, people) | {
-        "unseen": float(np.average(_unseen(after, training), weights=people[1])),
+    """Return the row of a column in the table of shifts, without its name."""
+    if column_kinds.is_number(training):
+        statistics = _numbers(before, after, dealt, people)
+    else:
+        statistics = _categories(before, after, dealt, people)
+    people_before, people_after = people
+    missing_before = np.average(before.isna(), weights=people_before)
+    missing_after = np.average(after.isna(), weights=people_after)
+    unseen = np.average(_unseen(after, training), weights=people_after)
+    return statistics | {
+        "unseen": float(unseen),
         "missing": float(missing_after - missing_before),
     }
 
@@ -113,42 +114,55 @@ def _numbers(
     dealt: Dealt | None,
     people: _People,
 ) -> dict[str, object]:
-    x, y = (_values(column) for column in (before, after))
-    both = np.concatenate([x, y])
-    times = tuple(
-        each[~np.isnan(values)] for values, each in zip((x, y), people, strict=True)
-    )
-    x, y = x[~np.isnan(x)], y[~np.isnan(y)]
+    """Compare the values present of a numeric column."""
+    all_values = np.concatenate([_values(before), _values(after)])
+    old = _present(before, people[0])
+    new = _present(after, people[1])
     shift = p = float("nan")
     words = "no value present"
-    if times[0].any() and times[1].any():
+    if old.times.any() and new.times.any():
         if dealt is None:
-            shift, p = _kolmogorov_smirnov(x, y, times)
+            shift, p = _kolmogorov_smirnov(old, new)
         else:
-            shift, p = dealt.numbers(both)
-        means = [
-            amount(float(np.average(values, weights=each)))
-            for values, each in zip((x, y), times, strict=True)
-        ]
-        words = f"mean {means[0]} → {means[1]}"
+            shift, p = dealt.numbers(all_values)
+        words = f"mean {old.mean_in_words()} → {new.mean_in_words()}"
     return {"statistic": "KS", "shift": shift, "p_value": p, "change": words}
 
 
-def _kolmogorov_smirnov(
-    x: NDArray[np.float64], y: NDArray[np.float64], times: tuple[Any, ...]
-) -> tuple[float, float]:
-    """Return the distance of two samples and its p-value, each value ``times`` over.
+class _Numbers(NamedTuple):
+    """Values that are present, and how often each counts."""
+
+    numbers: NDArray[np.float64]
+    times: NDArray[np.float64]
+
+    def mean_in_words(self) -> str:
+        return amount(float(np.average(self.numbers, weights=self.times)))
+
+    def shares_up_to(self, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the share of the values up to each of the cuts, which hold all."""
+        place = np.searchsorted(cuts, self.numbers)
+        counts = np.bincount(place, self.times, len(cuts))
+        shares: NDArray[np.float64] = np.cumsum(counts) / self.times.sum()
+        return shares
+
+
+def _present(column: "pd.Series[Any]", people: NDArray[np.float64]) -> _Numbers:
+    """Return the values of a column that are not missing."""
+    values = _values(column)
+    present = ~np.isnan(values)
+    return _Numbers(values[present], people[present])
+
+
+def _kolmogorov_smirnov(old: _Numbers, new: _Numbers) -> tuple[float, float]:
+    """Return the distance of two samples and its p-value.
 
     As `scipy.stats.ks_2samp` with ``method="asymp"`` of repeated values.
     """
-    cuts = np.unique(np.concatenate([x, y]))
-    shares = [
-        np.cumsum(np.bincount(np.searchsorted(cuts, values), each, len(cuts)))
-        / each.sum()
-        for values, each in zip((x, y), times, strict=True)
-    ]
-    distance = float(np.abs(shares[1] - shares[0]).max())
-    n, m = (float(each.sum()) for each in times)
+    cuts = np.unique(np.concatenate([old.numbers, new.numbers]))
+    difference = new.shares_up_to(cuts) - old.shares_up_to(cuts)
+    distance = float(np.abs(difference).max())
+    n = float(old.times.sum())
+    m = float(new.times.sum())
     return distance, float(kstwo.sf(distance, np.round(n * m / (n + m))))
 
 
@@ -158,14 +172,17 @@ def _categories(
     dealt: Dealt | None,
     people: _People,
 ) -> dict[str, object]:
+    """Compare the levels of a column; a missing value is the last level."""
     values = pd.concat([before, after], ignore_index=True)
     codes, labels = column_kinds.label_codes(values)
     codes = np.where(codes < 0, len(labels), codes)
-    n_levels, table = len(labels) + 1, np.arange(len(values)) >= len(before)
+    n_levels = len(labels) + 1
     if dealt is None:
-        each = np.concatenate(people)
-        places = codes + n_levels * table
-        counts = np.bincount(places, each, 2 * n_levels).reshape(2, n_levels)
+        is_after = np.arange(len(values)) >= len(before)
+        cell = codes + n_levels * is_after
+        counts = np.bincount(cell, np.concatenate(people), 2 * n_levels)
+        counts = counts.reshape(2, n_levels)
+        # The test of independence is undefined with a level that nobody has.
         present = np.flatnonzero(counts.any(axis=0)).tolist()
         counts = counts[:, present]
         shares = counts / counts.sum(axis=1, keepdims=True)
@@ -173,29 +190,36 @@ def _categories(
     else:
         shares, p = dealt.categories(codes, n_levels)
         present = list(range(n_levels))
-    apart = np.abs(shares[1] - shares[0])
-    most = int(apart.argmax())
+    difference = np.abs(shares[1] - shares[0])
+    most = int(difference.argmax())
     name = [*labels, MISSING][int(present[most])]
     return {
         "statistic": "TV",
-        "shift": float(apart.sum() / 2),
+        "shift": float(difference.sum() / 2),
         "p_value": p,
         "change": f"{name} {percent(shares[0, most])} → {percent(shares[1, most])}",
     }
 
 
 def _unseen(column: "pd.Series[Any]", training: "pd.Series[Any]") -> NDArray[np.bool_]:
+    """Return which rows have a value that no training row has."""
     if column_kinds.is_number(training):
-        seen, values = _values(training), _values(column)
-        if np.isnan(seen).all():
+        values = _values(column)
+        training_values = _values(training)
+        if np.isnan(training_values).all():
             return ~np.isnan(values)
-        return (values < np.nanmin(seen)) | (values > np.nanmax(seen))
+        below = values < np.nanmin(training_values)
+        above = values > np.nanmax(training_values)
+        return below | above
     codes, labels = column_kinds.label_codes(column)
-    labels_seen = set(column_kinds.label_codes(training)[1])
-    new = np.array([*(label not in labels_seen for label in labels), False])
-    flags: NDArray[np.bool_] = new[codes]
+    _, training_labels = column_kinds.label_codes(training)
+    known_labels = set(training_labels)
+    # The last entry answers to code -1: a missing value is not a new one.
+    is_new = np.array([*(label not in known_labels for label in labels), False])
+    flags: NDArray[np.bool_] = is_new[codes]
     return flags
 
 
 def _values(column: "pd.Series[Any]") -> NDArray[np.float64]:
+    """Return a column as numbers, NaN where missing."""
     return column.to_numpy(dtype=np.float64, na_value=np.nan)

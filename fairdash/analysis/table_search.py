@@ -58,12 +58,14 @@ class TableColumn:
         """Return which value is nearest to that of every encoded row."""
         target = X[:, self.span]
         if not self.dense:
-            which: Codes = _squared(target, self.encoded).argmin(1)
-            return which
-        line, wanted = self.encoded[:, 0], target[:, 0]
-        right = np.searchsorted(line, wanted).clip(1, len(line) - 1)
-        left: Codes = right - (wanted - line[right - 1] < line[right] - wanted)
-        return left
+            nearest: Codes = _squared(target, self.encoded).argmin(1)
+            return nearest
+        # A number of many values: the nearer of its neighbours on the line.
+        line = self.encoded[:, 0]
+        number = target[:, 0]
+        right = np.searchsorted(line, number).clip(1, len(line) - 1)
+        left_is_nearer = number - line[right - 1] < line[right] - number
+        return np.asarray(right - left_is_nearer)
 
 
 def table_columns(dataset: Dataset, encoder: Encoder) -> list[TableColumn]:
@@ -73,64 +75,67 @@ def table_columns(dataset: Dataset, encoder: Encoder) -> list[TableColumn]:
     """
     frame = dataset.frame[[column.column for column in encoder.columns]]
     unique = {name: frame[name].dropna().unique() for name in frame}
-    longest = max(map(len, unique.values()))
-    # one table with every value of every column encodes them all at once
-    rows = frame.iloc[np.zeros(longest, int)].reset_index(drop=True)
+    n_rows = max(map(len, unique.values()))
+    # One table with every value of every column encodes them all at once. Columns of
+    # fewer values repeat theirs.
+    rows = frame.iloc[np.zeros(n_rows, int)].reset_index(drop=True)
     for name, values in unique.items():
         if len(values):
-            again = np.arange(longest) % len(values)
-            rows[name] = pd.Series(values, dtype=frame[name].dtype).iloc[again].array
+            repeated = np.arange(n_rows) % len(values)
+            column_values = pd.Series(values, dtype=frame[name].dtype)
+            rows[name] = column_values.iloc[repeated].array
     encoded = encoder.transform(rows).astype(np.float64)
-    place = {name: i for i, name in enumerate(encoder.feature_names)}
+    index = {name: i for i, name in enumerate(encoder.feature_names)}
     columns = []
     for column in encoder.columns:
-        at = np.array([place[name] for name in column.names() if name in place], int)
+        span = np.array([index[name] for name in column.names() if name in index], int)
         values = np.asarray(unique[column.column], object)
-        if len(at) and len(values):
-            part = encoded[: len(values), at]
-            columns.append(_column(column.column, at, values, part))
+        if len(span) and len(values):
+            encoded_values = encoded[: len(values), span]
+            columns.append(_column(column.column, span, values, encoded_values))
     return columns
 
 
 def in_table(
     frame: pd.DataFrame, columns: Sequence[TableColumn], X: Float, Z: Float
 ) -> pd.DataFrame:
-    """Return rows of a table that are encoded as X as those encoded as Z.
+    """Return the rows of a table after a change of their encoding from X to Z.
 
     A column that is the same in both keeps its value, missing or not.
     """
-    shown = frame.copy()
+    table = frame.copy()
     for column in columns:
         rows = np.flatnonzero((X[:, column.span] != Z[:, column.span]).any(1))
-        changed = shown[column.name].copy()
-        changed.iloc[rows] = pd.Series(
-            column.levels[column.index(Z[rows])], dtype=changed.dtype
-        ).array
-        shown[column.name] = changed
-    return shown
+        levels = column.levels[column.index(Z[rows])]
+        values = table[column.name].copy()
+        values.iloc[rows] = pd.Series(levels, dtype=values.dtype).array
+        table[column.name] = values
+    return table
 
 
 def row_columns(X: Float, names: Sequence[str]) -> list[TableColumn]:
     """Return the columns of encoded rows: "race=White", "race=Black" are one, race."""
-    owners: dict[str, list[int]] = {}
+    spans: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        owners.setdefault(name.split("=")[0], []).append(i)
+        spans.setdefault(name.split("=")[0], []).append(i)
     columns = []
-    for name, places in owners.items():
-        at = np.array(places)
-        levels = [names[i].partition("=")[2] or names[i] for i in places]
-        values = np.array(levels, object)[X[:, at].argmax(1)]
-        if len(at) == 1:
-            values = X[:, at[0]].astype(object)
-        columns.append(_column(name, at, values, X[:, at]))
+    for name, indices in spans.items():
+        span = np.array(indices)
+        if len(span) == 1:
+            values = X[:, span[0]].astype(object)
+        else:
+            levels = [names[i].partition("=")[2] or names[i] for i in indices]
+            values = np.array(levels, object)[X[:, span].argmax(1)]
+        columns.append(_column(name, span, values, X[:, span]))
     return columns
 
 
 def _column(
-    name: str, at: Codes, values: NDArray[np.object_], encoded: Float
+    name: str, span: Codes, values: NDArray[np.object_], encoded: Float
 ) -> TableColumn:
+    """Return a column with one value for each distinct encoding."""
     distinct, first = np.unique(encoded, axis=0, return_index=True)
-    return TableColumn(name, at, values[first], distinct)
+    return TableColumn(name, span, values[first], distinct)
 
 
 class Found(NamedTuple):
@@ -169,9 +174,12 @@ class TableSearch:
         pool: Float,
         absent: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.columns, self.radius, self.score = columns, radius, score
+        self.columns = columns
+        self.radius = radius
+        self.score = score
+        self.root = metric.sigma
+        self.pool = pool
         self._absent = absent
-        self.root, self.pool = metric.sigma, pool
 
     def __call__(self, X: ArrayLike) -> Found:
         """Return the worst counterpart of every row of ``X``.
@@ -186,12 +194,14 @@ class TableSearch:
         return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _search(self, X: Float, part: Codes) -> Found:
+        """Search the counterparts of some of the people at once."""
         x = X[part]
         best = _Best(x, part, self.score(x, part))
-        for who, rows in self._real_rows(x):
-            within = self.distance(x[who], rows) <= self.radius + TOLERANCE
-            other = (rows != x[who]).any(1)
-            self._try(best, who[within & other], rows[within & other])
+        for person, rows in self._real_rows(x):
+            within = self.distance(x[person], rows) <= self.radius + TOLERANCE
+            differs = (rows != x[person]).any(1)
+            candidates = within & differs
+            self._try(best, person[candidates], rows[candidates])
         self._climb(best)
         return Found(best.X, best.found)
 
@@ -201,17 +211,24 @@ class TableSearch:
         return squared
 
     def _real_rows(self, x: Float) -> Iterator[tuple[Codes, Float]]:
-        for part, near, d in nearest_rows(x, self.pool, self.root, most=_NEIGHBOURS):
-            person, which = np.nonzero(d <= self.radius + 1e-6)
-            yield part[person], self._completed(x[part[person]], near[person, which])
+        """Yield people and real rows near them, some rows for each person."""
+        for part, near, distances in nearest_rows(
+            x, self.pool, self.root, most=_NEIGHBOURS
+        ):
+            # A wider bound than `TOLERANCE`: completed rows are measured again.
+            in_part, neighbour = np.nonzero(distances <= self.radius + 1e-6)
+            person = part[in_part]
+            yield person, self._completed(x[person], near[in_part, neighbour])
 
-    def _completed(self, x: Float, places: Codes) -> Float:
-        rows = self.pool[places]
-        if self._absent is not None:
-            for column, absent in zip(
-                self.columns, self._absent[places].T, strict=True
-            ):
-                rows[np.ix_(absent, column.span)] = x[np.ix_(absent, column.span)]
+    def _completed(self, x: Float, pool_index: Codes) -> Float:
+        """Return real rows, with the person's value where they have none."""
+        rows = self.pool[pool_index]
+        if self._absent is None:
+            return rows
+        absent = self._absent[pool_index]
+        for j, column in enumerate(self.columns):
+            cells = np.ix_(absent[:, j], column.span)
+            rows[cells] = x[cells]
         return rows
 
     def _climb(self, best: "_Best") -> None:
@@ -220,8 +237,9 @@ class TableSearch:
         From the best so far, then from the person with a radius that grows by and by,
         or the first column would spend it.
         """
-        towards = np.where(best.before > 0.5, -1.0, 1.0)
-        for sign in (towards, -towards):
+        # First towards the other decision.
+        direction = np.where(best.before > 0.5, -1.0, 1.0)
+        for sign in (direction, -direction):
             starts = [(best.X.copy(), (1.0,)), (best.x.copy(), _SHARES)]
             for z, shares in starts:
                 gain = sign * (self.score(z, best.people) - best.before)
@@ -242,89 +260,117 @@ class TableSearch:
         active: Codes,
         radius: float,
     ) -> Codes:
-        reached = gain.copy()
-        chosen = z.copy()
+        """Take the best step of each active person, in ``z`` and ``gain``.
+
+        Returns the people who moved.
+        """
+        best_gain = gain.copy()
+        best_rows = z.copy()
         for column in self.columns:
-            who, rows = self._moves(column, best.x, z, active, radius)
-            if not len(who):
+            person, rows = self._moves(column, best.x, z, active, radius)
+            if not len(person):
                 continue
-            p = self._try(best, who, rows)
-            value = sign[who] * (p - best.before[who])
-            top = reached.copy()
-            np.maximum.at(top, who, value)
-            hit = np.flatnonzero((value == top[who]) & (value > reached[who] + 1e-12))
-            chosen[who[hit]] = rows[hit]
-            reached = np.maximum(reached, top)
-        changed: Codes = np.flatnonzero(reached > gain + 1e-12)
-        z[changed], gain[:] = chosen[changed], reached
+            p = self._try(best, person, rows)
+            row_gain = sign[person] * (p - best.before[person])
+            largest = best_gain.copy()
+            np.maximum.at(largest, person, row_gain)
+            is_largest = row_gain == largest[person]
+            is_better = row_gain > best_gain[person] + 1e-12
+            winners = np.flatnonzero(is_largest & is_better)
+            best_rows[person[winners]] = rows[winners]
+            best_gain = np.maximum(best_gain, largest)
+        changed: Codes = np.flatnonzero(best_gain > gain + 1e-12)
+        z[changed] = best_rows[changed]
+        gain[:] = best_gain
         return changed
 
     def _moves(
         self, column: TableColumn, x: Float, z: Float, active: Codes, radius: float
     ) -> tuple[Codes, Float]:
-        here = z[active]
+        """Return people and rows within the radius that another value makes of them."""
+        current = z[active]
         root = self.root[column.span]
-        rest = (here - x[active]) @ self.root - here[:, column.span] @ root
+        # The distance of a row with value v is |rest + v root|^2.
+        rest = (current - x[active]) @ self.root - current[:, column.span] @ root
         if column.dense:
-            person, which = self._dense(column, rest, root, radius)
+            person, level = self._dense(column, rest, root, radius)
         else:
-            # |rest + v|^2 over all values v
-            person, which = np.nonzero(
-                _squared(-rest, column.encoded @ root) <= radius + TOLERANCE
-            )
-        rows = here[person]
-        rows[:, column.span] = column.encoded[which]
-        other = (rows[:, column.span] != here[person][:, column.span]).any(1)
-        return active[person[other]], rows[other]
+            distances = _squared(-rest, column.encoded @ root)
+            person, level = np.nonzero(distances <= radius + TOLERANCE)
+        rows = current[person]
+        rows[:, column.span] = column.encoded[level]
+        differs = (rows[:, column.span] != current[person][:, column.span]).any(1)
+        return active[person[differs]], rows[differs]
 
     def _dense(
         self, column: TableColumn, rest: Float, root: Float, radius: float
     ) -> tuple[Codes, Codes]:
+        """Return people and levels of a number within the radius, evenly spread.
+
+        Values v with |rest + v root|^2 at most the radius lie between the roots of
+        a v^2 + 2 b v + c.
+        """
         line = column.encoded[:, 0]
         rest = rest + column.encoded[0, 1:] @ root[1:]
         a = float(root[0] @ root[0])
-        b, c = rest @ root[0], (rest**2).sum(1) - radius
-        if a <= 1e-12:
-            low, high = np.full(len(b), -np.inf), np.full(len(b), np.inf)
-            some = c <= TOLERANCE
+        b = rest @ root[0]
+        c = (rest**2).sum(1) - radius
+        if a <= 1e-12:  # the metric ignores the column: any value is as near
+            low = np.full(len(b), -np.inf)
+            high = np.full(len(b), np.inf)
+            solvable = c <= TOLERANCE
         else:
-            some = b**2 >= a * c
-            wide = np.sqrt(np.maximum(b**2 - a * c, 0))
-            low, high = (-b - wide) / a - TOLERANCE, (-b + wide) / a + TOLERANCE
+            discriminant = b**2 - a * c
+            solvable = b**2 >= a * c
+            half = np.sqrt(np.maximum(discriminant, 0))
+            low = (-b - half) / a - TOLERANCE
+            high = (-b + half) / a + TOLERANCE
         first = np.searchsorted(line, low)
         last = np.searchsorted(line, high, side="right") - 1
-        person = np.flatnonzero(some & (first <= last))
+        person = np.flatnonzero(solvable & (first <= last))
         share = np.linspace(0, 1, _SPREAD)
-        which = first[person, None] + np.round(
-            share * (last - first)[person, None]
-        ).astype(int)
-        return np.repeat(person, _SPREAD), which.ravel()
+        steps = np.round(share * (last - first)[person, None]).astype(int)
+        level = first[person, None] + steps
+        return np.repeat(person, _SPREAD), level.ravel()
 
-    def _try(self, best: "_Best", who: Codes, rows: Float) -> Float:
-        p = self.score(rows, best.people[who]) if len(rows) else np.empty(0)
-        best.keep(who, rows, p)
+    def _try(self, best: "_Best", person: Codes, rows: Float) -> Float:
+        """Score rows, keep the best of them, and return the scores."""
+        p = self.score(rows, best.people[person]) if len(rows) else np.empty(0)
+        best.keep(person, rows, p)
         return p
 
 
 class _Best:
+    """The best counterpart of each person so far; itself where there is none."""
+
     def __init__(self, x: Float, people: Codes, before: Float) -> None:
-        self.x, self.people, self.before = x, people, before
-        self.X, self.after = x.copy(), before.copy()
+        self.x = x
+        self.people = people
+        self.before = before
+        self.X = x.copy()
+        self.after = before.copy()
         self.rank = np.full(len(x), -1.0)
 
     @property
     def found(self) -> NDArray[np.bool_]:
         return self.rank >= 0
 
-    def keep(self, who: Codes, rows: Float, p: Float) -> None:
-        changed = (p > 0.5) != (self.before[who] > 0.5)
-        rank = np.abs(p - self.before[who]) + changed
-        top = self.rank.copy()
-        np.maximum.at(top, who, rank)
-        other = (rows != self.x[who]).any(1)
-        hit = np.flatnonzero((rank == top[who]) & (rank > self.rank[who]) & other)
-        self.X[who[hit]], self.after[who[hit]] = rows[hit], p[hit]
-        self.rank[who[hit]] = rank[hit]
+    def keep(self, person: Codes, rows: Float, p: Float) -> None:
+        """Keep the rows that rank above all earlier ones of their person.
+
+        A change of the decision adds 1, which is more than any change of P(1).
+        """
+        before = self.before[person]
+        decision_changed = (p > 0.5) != (before > 0.5)
+        rank = np.abs(p - before) + decision_changed
+        largest = self.rank.copy()
+        np.maximum.at(largest, person, rank)
+        differs = (rows != self.x[person]).any(1)
+        is_best = (rank == largest[person]) & (rank > self.rank[person]) & differs
+        winners = np.flatnonzero(is_best)
+        self.X[person[winners]] = rows[winners]
+        self.after[person[winners]] = p[winners]
+        self.rank[person[winners]] = rank[winners]
 
 
 def nearest_rows(
@@ -336,15 +382,17 @@ def nearest_rows(
     (n, most) and squared distances (n, most).
     """
     most = min(most, len(pool))
-    others = pool @ root
+    pool_at_root = pool @ root
     for start in range(0, len(X), _PART):
-        squared = _squared(X[start : start + _PART] @ root, others)
+        squared = _squared(X[start : start + _PART] @ root, pool_at_root)
         near = np.argpartition(squared, most - 1, axis=1)[:, :most]
         part = np.arange(start, start + len(near))
         yield part, near, np.take_along_axis(squared, near, 1)
 
 
-def _squared(rows: Float, others: Float) -> Float:
-    cross = rows @ others.T
-    squared = (rows**2).sum(1)[:, None] - 2 * cross + (others**2).sum(1)
+def _squared(rows: Float, points: Float) -> Float:
+    """Return squared Euclidean distances, (rows, points), by one product."""
+    cross = rows @ points.T
+    squared = (rows**2).sum(1)[:, None] - 2 * cross + (points**2).sum(1)
+    # Cancelling may leave the distance of equal rows below 0.
     return np.asarray(np.maximum(squared, 0), np.float64)

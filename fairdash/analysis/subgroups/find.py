@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -135,26 +135,27 @@ def find_subgroups(
     frame = validation.as_frame("frame", frame)
     frame = frame.set_axis(frame.columns.map(str), axis=1)  # names may be numbers
     columns = None if columns is None else [str(name) for name in columns]
-    if (people := people_of(sample_weight)) is not None:
+    people = people_of(sample_weight)
+    if people is not None:
         if cluster is not None:
             raise ValueError("Give counts of people or `cluster`, not both.")
-        each = _people_rows(people)
+        repeated = _people_rows(people)
         return find_subgroups(
-            np.asarray(y_pred)[each],
-            sensitive_features=np.asarray(sensitive_features)[each],
-            frame=frame.iloc[each].reset_index(drop=True),
-            y_true=None if y_true is None else np.asarray(y_true)[each],
+            np.asarray(y_pred)[repeated],
+            sensitive_features=np.asarray(sensitive_features)[repeated],
+            frame=frame.iloc[repeated].reset_index(drop=True),
+            y_true=None if y_true is None else np.asarray(y_true)[repeated],
             columns=columns,
             depth=depth,
             min_size=min_size,
             measure=measure,
             alpha=alpha,
-            confirm=None if confirm is None else np.asarray(confirm)[each],
+            confirm=None if confirm is None else np.asarray(confirm)[repeated],
             n_permutations=n_permutations,
             most=most,
             random_state=random_state,
         )
-    about, value, (origin, width), worth = _values(y_pred, y_true, measure)
+    about, value, least_value, width, worth = _values(y_pred, y_true, measure)
     names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):
         message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
@@ -166,16 +167,24 @@ def find_subgroups(
     confirming, least = _confirming(confirm, about, min_size, measure)
     searching = about & ~confirming
     searched = frame[searching].reset_index(drop=True)
-    wanted, skipped = _columns(frame, columns, group)
-    cut, unfit = search_columns(searched, wanted, bins=6, min_size=least)
+    candidate_columns, skipped = _columns(frame, columns, group)
+    cut_columns, unfit = search_columns(
+        searched, candidate_columns, bins=6, min_size=least
+    )
     skipped |= unfit
-    if not cut:
+    if not cut_columns:
         raise ValueError(_nothing_left(skipped))
 
-    def rows_at(where: Mask) -> Rows:
-        own = None if unit is None else unit[where]
-        heavy = None if weight is None else weight[where]
-        return Rows(cut, value[where], group[where], len(names), own, heavy, worth)
+    def rows_at(mask: Mask) -> Rows:
+        return Rows(
+            cut_columns,
+            value[mask],
+            group[mask],
+            len(names),
+            unit=None if unit is None else unit[mask],
+            weight=None if weight is None else weight[mask],
+            worth=worth,
+        )
 
     rng = np.random.default_rng(random_state)
     rows = rows_at(searching)
@@ -190,23 +199,24 @@ def find_subgroups(
     inside = _Masks(searched)
     listed = without_redundant(rows, candidates, inside, critical=critical, most=most)
     table = pd.DataFrame([_row(rows, c, inside(c), critical) for c in listed])
-    # statistics under permutation are of single precision
-    beaten = (largest[:, None] >= table["z"].to_numpy() * (1 - 1e-5)).sum(0)
-    table["p_adjusted"] = (1 + beaten) / (1 + n_permutations)
+    # Statistics under permutation are of single precision.
+    z = table["z"].to_numpy() * (1 - 1e-5)
+    n_beyond = (largest[:, None] >= z).sum(0)
+    table["p_adjusted"] = (1 + n_beyond) / (1 + n_permutations)
     if confirming.any():
+        # Rows that took no part in the search: only the listed subgroups count.
         critical = float(-ndtri(alpha / max(1, len(listed)) / 2))
-        rows, inside = rows_at(confirming), _Masks(frame[confirming])
-        table = pd.DataFrame(
-            [
-                _row(rows, c, inside(c), critical, pair=pair)
-                for c, *pair in zip(
-                    listed, table["lower"], table["higher"], strict=True
-                )
-            ]
-        )
+        rows = rows_at(confirming)
+        inside = _Masks(frame[confirming])
+        group_pairs = zip(table["lower"], table["higher"], strict=True)
+        confirmed = [
+            _row(rows, conditions, inside(conditions), critical, pair=pair)
+            for conditions, pair in zip(listed, group_pairs, strict=True)
+        ]
+        table = pd.DataFrame(confirmed)
         table["p_adjusted"] = holm(2 * ndtr(-np.abs(table["z"].to_numpy())))
     for side in ("lower", "higher"):
-        table[f"rate_{side}"] = origin + width * table[f"rate_{side}"]
+        table[f"rate_{side}"] = least_value + width * table[f"rate_{side}"]
         table[side] = [validation.value_label(names[k]) for k in table[side]]
     table[["gap", "ci_low", "ci_high"]] *= width
     table.attrs |= {"n_searched": n_searched, "critical": critical, "skipped": skipped}
@@ -226,6 +236,8 @@ def _people_rows(people: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 class _Masks:
+    """The rows of subgroups; each condition is asked of the table once."""
+
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
         self._single: dict[Any, Mask] = {}
@@ -240,6 +252,7 @@ class _Masks:
 
 
 def _critical(largest: NDArray[Any], alpha: float) -> float:
+    """Return the statistic that chance exceeds with ``alpha``; infinite if unknown."""
     rank = ceil((1 - alpha) * (1 + len(largest))) - 1
     ordered = np.sort(largest)
     return float(ordered[rank]) if rank < len(ordered) else float("inf")
@@ -289,81 +302,98 @@ def _row(
     """
     n, k = rows.counts_of(inside)
     low, high = widest_pair(n, k) if pair is None else pair
-    middle, variance = gap_between(n, k, low, high)
+    shrunk_gap, gap_variance = gap_between(n, k, low, high)
     if pair is not None and (rows.unit is not None or len(rows.marks) > 1):
-        variance *= _more_by_design(rows, inside, pair, critical)
-    error, rate = np.sqrt(variance), counting.divide(k, n)
-    reach = critical * error if np.isfinite(error) else np.inf
-    amount = np.bincount(rows.group[inside], minlength=rows.n_groups)
+        gap_variance *= _design_effect(rows, inside, pair, critical)
+    error = np.sqrt(gap_variance)
+    half = critical * error if np.isfinite(error) else np.inf
+    rate = counting.divide(k, n)
+    n_rows = np.bincount(rows.group[inside], minlength=rows.n_groups)
     return {
         "subgroup": describe(conditions),
         "conditions": conditions,
-        "n": int(amount.sum()),
+        "n": int(n_rows.sum()),
         "lower": low,
         "higher": high,
         "rate_lower": rate[low],
         "rate_higher": rate[high],
-        "n_lower": int(amount[low]),
-        "n_higher": int(amount[high]),
+        "n_lower": int(n_rows[low]),
+        "n_higher": int(n_rows[high]),
         "gap": rate[high] - rate[low],
-        "ci_low": np.clip(middle - reach, -1, 1),
-        "ci_high": np.clip(middle + reach, -1, 1),
-        "z": middle / error,
+        "ci_low": np.clip(shrunk_gap - half, -1, 1),
+        "ci_high": np.clip(shrunk_gap + half, -1, 1),
+        "z": shrunk_gap / error,
     }
 
 
-def _more_by_design(
+def _design_effect(
     rows: Rows, inside: Mask, pair: Sequence[int], critical: float
 ) -> float:
-    # The linearised variance over units against that over rows, of the subgroup
-    # and of all rows, whichever is larger: few units may be alike by chance. The square
-    # of Student's quantile against `critical` makes up for few units, or heavy ones.
-    more, fewest = [1.0], np.inf
-    for where in (inside, np.ones(len(rows), bool)):
-        own = np.isin(rows.group, pair) & where
-        group, value = rows.group[own], rows.value[own]
-        unit = None if rows.unit is None else pd.factorize(rows.unit[own])[0]
-        mass = rows.mass[own]
-        whole = np.bincount(group, mass, rows.n_groups)
-        mean = counting.divide(np.bincount(group, mass * value, rows.n_groups), whole)
-        residual = mass * (value - mean[group]) / whole[group]
+    """Return by how much units raise the variance of the gap of a pair.
+
+    The linearised variance over units against that over rows, in the subgroup and in
+    all rows, whichever is larger: few units may be alike by chance. The square of
+    Student's quantile against ``critical`` makes up for few units, or heavy ones.
+    """
+    ratios = [1.0]
+    fewest_units = np.inf
+    for mask in (inside, np.ones(len(rows), bool)):
+        used = np.isin(rows.group, pair) & mask
+        group = rows.group[used]
+        value = rows.value[used]
+        mass = rows.mass[used]
+        unit = None if rows.unit is None else pd.factorize(rows.unit[used])[0]
+        group_mass = np.bincount(group, mass, rows.n_groups)
+        value_sums = np.bincount(group, mass * value, rows.n_groups)
+        mean = counting.divide(value_sums, group_mass)
+        # The gap is a sum of these residuals, with a minus for the first group.
+        residual = mass * (value - mean[group]) / group_mass[group]
         residual = np.where(group == pair[0], -residual, residual)
-        together = np.zeros(len(group), np.int64)
-        by_row = variance.linearised(residual, together, 1).variance[0]
-        by_unit = variance.linearised(residual, together, 1, unit=unit).variance[0]
-        if by_row > 0:
-            more.append(by_unit / by_row)
+        one_cell = np.zeros(len(group), np.int64)
+        over_rows = variance.linearised(residual, one_cell, 1).variance[0]
+        over_units = variance.linearised(residual, one_cell, 1, unit=unit).variance[0]
+        if over_rows > 0:
+            ratios.append(over_units / over_rows)
         units = variance.design_units(
             np.asarray(mass, np.float64), group, rows.n_groups, unit
         )
-        fewest = min(fewest, *units[list(pair)])
-    degrees = float(max(fewest - 1, 1))
+        fewest_units = min(fewest_units, *units[list(pair)])
+    degrees = float(max(fewest_units - 1, 1))
     student = float(stdtrit(degrees, float(ndtr(critical)))) / critical
-    return float(np.nanmax(more) * student**2)
+    return float(np.nanmax(ratios) * student**2)
 
 
-def _values(
-    y_pred: ArrayLike, y_true: ArrayLike | None, measure: str
-) -> tuple[Mask, NDArray[Any], tuple[float, float], float | None]:
-    """Return which rows count, 0 and 1 or numbers between, and how these were made.
+class _Values(NamedTuple):
+    """Numbers in [0, 1] that are compared, and how to turn them back."""
 
-    That is the least number and the width of all, and `Rows.worth`.
-    """
+    about: Mask  # the rows that the measure is about
+    value: NDArray[np.int64] | NDArray[np.float64]
+    least: float
+    width: float
+    worth: float | None  # of `Rows`
+
+
+def _values(y_pred: ArrayLike, y_true: ArrayLike | None, measure: str) -> _Values:
+    """Return which rows count, with 0 and 1 or numbers between for each row."""
     if measure in catalog.NUMBER_MEASURES:
         numbers = Measured.of(measure, y_true, y_pred).predicted
-        least, width = float(numbers.min()), float(np.ptp(numbers)) or 1.0
+        least = float(numbers.min())
+        width = float(np.ptp(numbers)) or 1.0
         value = (numbers - least) / width
-        mean, spread = value.mean(), value.var()
+        mean = value.mean()
+        spread = value.var()
+        # A number counts as so many rows of 0 and 1, which spread as much.
         worth = float(mean * (1 - mean) / spread) if spread > 0 else 1.0
-        return np.ones(len(value), bool), value, (least, width), worth
+        return _Values(np.ones(len(value), bool), value, least, width, worth)
     decided = counting.binary_vector("y_pred", y_pred)
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
     outcome = decided if y_true is None else counting.binary_vector("y_true", y_true)
     validation.check_lengths(decided, outcome)
-    y, d = outcome.astype(np.float64), decided.astype(np.float64)
-    about, counted = (part(y, d) for part in catalog.rate_of(measure))
-    return about, counted.astype(np.int64), (0.0, 1.0), None
+    y = outcome.astype(np.float64)
+    d = decided.astype(np.float64)
+    is_about, is_counted = catalog.rate_of(measure)
+    return _Values(is_about(y, d), is_counted(y, d).astype(np.int64), 0.0, 1.0, None)
 
 
 def _columns(

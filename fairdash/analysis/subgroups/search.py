@@ -84,13 +84,14 @@ def pairs(n: Float, k: Float) -> Iterator[Pair]:
     rate = (k + 1) / size
     variance = np.where(n == 0, np.inf, rate * (1 - rate) / size)
     for a, b in combinations(range(len(n)), 2):
-        both, positive = n[a] + n[b], k[a] + k[b]
-        # shrunk rates of groups decided alike are apart by nothing but their sizes
-        mixed = (positive > 0) & (positive < both)
-        joint = (positive + 2) / (both + 4)
+        total = n[a] + n[b]
+        positive = k[a] + k[b]
+        # Shrunk rates of groups decided alike differ by their sizes only.
+        mixed = (positive > 0) & (positive < total)
+        gap = (rate[b] - rate[a]) * mixed
+        joint = (positive + 2) / (total + 4)
         pooled = joint * (1 - joint) * (1 / size[a] + 1 / size[b])
-        spread = np.maximum(pooled, variance[a] + variance[b])
-        yield Pair(a, b, (rate[b] - rate[a]) * mixed, spread)
+        yield Pair(a, b, gap, np.maximum(pooled, variance[a] + variance[b]))
 
 
 def studentised(n: Float, k: Float) -> Float:
@@ -101,20 +102,27 @@ def studentised(n: Float, k: Float) -> Float:
     return np.sqrt(squared)
 
 
-def pooled_bound(n: Float, k: Float, of_both: Float) -> Float:
-    """Return what the square of z of two groups cannot exceed, from those of one.
+def pooled_bound(n: Float, k: Float, totals: Float) -> Float:
+    r"""Return a bound on the square of z of two groups, from the counts of one.
 
-    That is z of the joint rate alone, squared; few operations tell which of many
-    subgroups need the exact one.
+    With the totals N and K of both groups, all shrunk (N by 4, K by 2, n by 2, k by 1),
+    it is the square of z of the joint rate only:
+
+    .. math:: \frac{(k N - K n)^2}{n (N - n) K (N - K) / N}
+
+    Few operations tell which of many subgroups need the exact one.
     """
-    size, both, joint = n + 2, of_both[0] + 4, of_both[1] + 2
-    apart = (k + 1) * both
-    apart -= joint * size
-    apart *= apart
-    size *= both - size
-    size *= joint * (both - joint) / both
-    apart /= size
-    return apart
+    size = n + 2
+    total = totals[0] + 4
+    positive = totals[1] + 2
+    # In place: arrays of (subgroups, permutations) are large, and memory is slow.
+    squared = (k + 1) * total
+    squared -= positive * size
+    squared *= squared
+    size *= total - size
+    size *= positive * (total - positive) / total
+    squared /= size
+    return squared
 
 
 def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
@@ -126,19 +134,22 @@ def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     n, k = sums[0]
     if len(sums) == 1:
         return n, k
-    (whole, positive), (squares, of_positive) = sums[1:3]
-    of_squares = of_positive if worth is None else sums[3][1]
+    # Sums of w, of w v, of w^2 and of w^2 v; of w^2 v^2 too where values are numbers.
+    mass, positive_mass = sums[1]
+    squares, positive_squares = sums[2]
+    value_squares = positive_squares if worth is None else sums[3][1]
     n = n * (worth or 1.0)
-    rate = np.clip(counting.divide(positive, whole), 0, 1)
-    residual = of_squares - 2 * rate * of_positive + rate**2 * squares
-    alike = ~(residual > 1e-6 * squares)  # no spread to be seen: Kish's number
+    rate = np.clip(counting.divide(positive_mass, mass), 0, 1)
+    # The sum of w^2 (v - p)^2, multiplied out.
+    residual = value_squares - 2 * rate * positive_squares + rate**2 * squares
+    no_spread = ~(residual > 1e-6 * squares)  # then Kish's number
     by_spread = counting.divide(
-        rate * (1 - rate) * whole**2, np.where(alike, 1, residual)
+        rate * (1 - rate) * mass**2, np.where(no_spread, 1, residual)
     )
-    like = np.nan_to_num(counting.divide(whole**2, squares))
-    at_most = np.minimum(like * (worth or 1.0), n)
-    n = np.nan_to_num(np.minimum(np.where(alike, at_most, by_spread), at_most))
-    n = np.where(like >= _FEWEST, n, 0.0)  # of fewer the spread is not known
+    kish = np.nan_to_num(counting.divide(mass**2, squares))
+    most = np.minimum(kish * (worth or 1.0), n)
+    n = np.nan_to_num(np.minimum(np.where(no_spread, most, by_spread), most))
+    n = np.where(kish >= _FEWEST, n, 0.0)  # the spread of fewer is not known
     return n, np.nan_to_num(rate) * n
 
 
@@ -146,9 +157,9 @@ def certain_gap(n: Float, k: Float, critical: float) -> Float:
     """Return the largest gap between two groups less ``critical`` standard errors."""
     best = np.full(n.shape[1:], -np.inf)
     for pair in pairs(n, k):
-        known = np.isfinite(pair.variance)
-        error = np.sqrt(np.where(known, pair.variance, 0.0))
-        low = np.where(known, np.abs(pair.gap) - critical * error, -np.inf)
+        has_rows = np.isfinite(pair.variance)
+        error = np.sqrt(np.where(has_rows, pair.variance, 0.0))
+        low = np.where(has_rows, np.abs(pair.gap) - critical * error, -np.inf)
         np.maximum(best, low, out=best)
     return best
 
@@ -162,8 +173,8 @@ def widest_pair(n: Float, k: Float) -> tuple[int, int]:
 
 def gap_between(n: Float, k: Float, low: int, high: int) -> tuple[float, float]:
     """Return the gap of shrunk rates, ``high`` minus ``low``, and its variance."""
-    own = [low, high]
-    (pair,) = pairs(n[own], k[own])
+    groups = [low, high]
+    (pair,) = pairs(n[groups], k[groups])
     return float(pair.gap), float(pair.variance)
 
 
@@ -194,8 +205,11 @@ class Rows:
         """What is summed: ones, weights, their squares, and these times numbers."""
         marks: list[Float] = [np.ones(len(self))]
         if self.weight is not None or self.worth is not None:
-            marks += [self.mass, self.mass**2]
-        return marks if self.worth is None else [*marks, self.mass**2 * self.value]
+            marks.append(self.mass)
+            marks.append(self.mass**2)
+        if self.worth is not None:
+            marks.append(self.mass**2 * self.value)
+        return marks
 
     def __len__(self) -> int:
         return len(self.value)
@@ -216,24 +230,31 @@ class Rows:
         return np.ravel_multi_index(codes, widths), widths
 
     def conjunctions(self, block: Block, cells: Float) -> Float:
-        """Return sums over conjunctions, (conjunctions, ...), of those over cells."""
-        table, done = cells, 1
+        """Return sums over conjunctions, (conjunctions, ...), of those over cells.
+
+        One column after another: its conditions are 0/1 rows over its bins, so that a
+        product of matrices adds up the bins of each condition.
+        """
+        table = cells
+        n_conjunctions = 1
         for j in block:
             column = self.columns[j]
             items = np.pad(column.items.astype(cells.dtype), ((0, 0), (0, 1)))
-            table = items @ table.reshape(done, column.n_bins + 1, -1)
-            done *= len(items)
-        return table.reshape(done, *cells.shape[1:])
+            table = items @ table.reshape(n_conjunctions, column.n_bins + 1, -1)
+            n_conjunctions *= len(items)
+        return table.reshape(n_conjunctions, *cells.shape[1:])
 
     def counts(self, block: Block) -> tuple[Float, Float, Float]:
         """Return rows of conjunctions, and `counted` ones, (groups, conjunctions)."""
         cell, widths = self.cells(block)
+        n_cells = int(np.prod(widths))
         sums = [
-            self.conjunctions(block, self._by_cell(cell, mark, int(np.prod(widths))))
+            self.conjunctions(block, self._by_cell(cell, mark, n_cells))
             for mark in self.marks
         ]
-        counts = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
-        return sums[0][:, 0].sum(1), *counts
+        n, k = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
+        n_rows = sums[0][:, 0].sum(1)
+        return n_rows, n, k
 
     def counts_of(self, inside: Mask) -> tuple[Float, Float]:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
@@ -242,18 +263,20 @@ class Rows:
         return counted(sums, self.worth)
 
     def _by_cell(self, cell: NDArray[np.int64], mark: Float, size: int) -> Float:
+        """Return sums of a mark over all and over positive rows, (cells, 2, groups)."""
         place = cell * self.n_groups + self.group
         length = size * self.n_groups
-        both = [np.bincount(place, part, length) for part in (mark, mark * self.value)]
-        sums = np.array(both, np.float64).reshape(2, size, -1)
+        total = np.bincount(place, mark, length)
+        positive = np.bincount(place, mark * self.value, length)
+        sums = np.array([total, positive], np.float64).reshape(2, size, -1)
         return sums.transpose(1, 0, 2)
 
     def conditions(self, block: Block, place: int) -> Conditions:
-        """Return what a conjunction of a block is."""
+        """Return the conditions of a conjunction of a block, by its index."""
         shape = tuple(len(self.columns[j].conditions) for j in block)
-        at = np.unravel_index(place, shape)
+        indices = np.unravel_index(place, shape)
         return tuple(
-            self.columns[j].conditions[i] for j, i in zip(block, at, strict=True)
+            self.columns[j].conditions[i] for j, i in zip(block, indices, strict=True)
         )
 
 
@@ -265,29 +288,37 @@ def search(
     First the ``most`` with the largest certain gaps above 0, then the ``most`` with the
     largest studentised ones.
     """
-    certain, plain = _Best(most, 0.0), _Best(most, -1.0)
+    by_certain_gap = _Best(most, 0.0)
+    by_statistic = _Best(most, -1.0)
     for block in rows.blocks(depth):
-        amount, n, k = rows.counts(block)
-        large = np.flatnonzero(amount >= min_size)
-        n, k = n[:, large], k[:, large]
-        certain.take(block, large, certain_gap(n, k, critical))
-        plain.take(block, large, studentised(n, k))
-    both = [*certain.places, *plain.places]
-    return list(dict.fromkeys(rows.conditions(*place) for place in both))
+        n_rows, n, k = rows.counts(block)
+        large = np.flatnonzero(n_rows >= min_size)
+        n = n[:, large]
+        k = k[:, large]
+        by_certain_gap.take(block, large, certain_gap(n, k, critical))
+        by_statistic.take(block, large, studentised(n, k))
+    places = [*by_certain_gap.places, *by_statistic.places]
+    # A conjunction may be among the best of both: the first place counts.
+    return list(dict.fromkeys(rows.conditions(*place) for place in places))
 
 
 class _Best:
+    """The ``most`` conjunctions with the largest scores above a bound, so far."""
+
     def __init__(self, most: int, above: float) -> None:
-        self.most, self.above = most, above
+        self.most = most
+        self.above = above
         self.score = np.empty(0)
         self.places: list[tuple[Block, int]] = []
 
     def take(self, block: Block, places: NDArray[np.int64], score: Float) -> None:
+        """Take the conjunctions of a block in; earlier ones come first where equal."""
         new = np.flatnonzero(score > self.above)
-        joined = np.concatenate([self.score, score[new]])
-        every = [*self.places, *((block, int(places[i])) for i in new)]
-        order = np.argsort(-joined, kind="stable")[: self.most]
-        self.score, self.places = joined[order], [every[i] for i in order]
+        scores = np.concatenate([self.score, score[new]])
+        candidates = [*self.places, *((block, int(places[i])) for i in new)]
+        order = np.argsort(-scores, kind="stable")[: self.most]
+        self.score = scores[order]
+        self.places = [candidates[i] for i in order]
         if len(order) == self.most:
             self.above = float(self.score[-1])
 
@@ -296,31 +327,32 @@ def largest_by_chance(
     rows: Rows, depth: int, min_size: int, times: int, rng: np.random.Generator
 ) -> tuple[int, Float]:
     """Return how many subgroups are searched, and the largest z of each permutation."""
-    n_searched, parts = 0, []
+    n_searched = 0
+    statistics = []
     by_signs = len(rows.marks) > 1
     width = rows.n_groups if by_signs else rows.n_groups - 1
     step = max(1, _BYTES // (8 * len(rows) * width))
     for start in range(0, times, step):
-        n = min(step, times - start)
+        n_draws = min(step, times - start)
         if by_signs:
-            signs = random_signs(len(rows), rows.unit, n, rng)
+            signs = random_signs(len(rows), rows.unit, n_draws, rng)
             n_searched, largest = _largest_by_signs(rows, depth, min_size, signs)
         else:
-            labels = permuted(rows.group, rows.unit, n, rng)
+            labels = permuted(rows.group, rows.unit, n_draws, rng)
             n_searched, largest = _largest(rows, depth, min_size, labels)
-        parts.append(largest)
-    return n_searched, np.concatenate(parts)
+        statistics.append(largest)
+    return n_searched, np.concatenate(statistics)
 
 
 def random_signs(
     n_rows: int, unit: NDArray[np.int64] | None, times: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
     """Return signs by chance, (rows, times), the same for all rows of a unit."""
-    place = (
-        np.arange(n_rows) if unit is None else np.unique(unit, return_inverse=True)[1]
-    )
-    drawn = rng.integers(0, 2, (int(place.max()) + 1, times))
-    return (2 * drawn - 1).astype(np.float32)[place]
+    unit_code = np.arange(n_rows)
+    if unit is not None:
+        unit_code = np.unique(unit, return_inverse=True)[1]
+    bits = rng.integers(0, 2, (int(unit_code.max()) + 1, times))
+    return (2 * bits - 1).astype(np.float32)[unit_code]
 
 
 def _largest_by_signs(
@@ -333,45 +365,47 @@ def _largest_by_signs(
     """
     from scipy.sparse import csr_array
 
-    times, n_groups = signs.shape[1], rows.n_groups
-    mass, value = rows.mass.astype(np.float64), rows.value.astype(np.float64)
-    whole = np.bincount(rows.group, mass, n_groups)
-    mean = counting.divide(np.bincount(rows.group, mass * value, n_groups), whole)
-    of_groups = np.bincount(rows.group, mass**2, n_groups)
-    like = np.nan_to_num(counting.divide(whole**2, of_groups))
-    centre = float(np.average(np.nan_to_num(mean), weights=like))
-    residual = value - centre
-    fixed = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
-    moving = [mass * residual, mass**2 * residual]
-    n_searched, largest = 0, np.zeros(times)
+    times = signs.shape[1]
+    n_groups = rows.n_groups
+    mass = rows.mass.astype(np.float64)
+    residual, centre = _residuals(rows)
+    # v = m + s (v - m): sums of w v, w^2 v and w^2 v^2 need these only, where s^2 = 1.
+    constant_marks = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
+    signed_marks = [mass * residual, mass**2 * residual]
+    n_searched = 0
+    largest = np.zeros(times)
     for block in rows.blocks(depth):
         cell, widths = rows.cells(block)
-        place, n_cells = cell * n_groups + rows.group, int(np.prod(widths))
+        n_cells = int(np.prod(widths))
         size = n_cells * n_groups
-        each = [np.bincount(place, part, size) for part in fixed]
-        still: Float = np.stack(each, axis=1).astype(np.float64)
-        still = rows.conjunctions(block, still.reshape(n_cells, n_groups, -1))
-        at, shape = (place, np.arange(len(rows))), (size, len(rows))
-        drawn = [
-            rows.conjunctions(
-                block,
-                (csr_array((part, at), shape) @ signs).reshape(n_cells, n_groups, -1),
+        place = cell * n_groups + rows.group
+        by_cell: Float = np.stack(
+            [np.bincount(place, mark, size) for mark in constant_marks], axis=1
+        ).astype(np.float64)
+        constant = rows.conjunctions(block, by_cell.reshape(n_cells, n_groups, -1))
+        indices = (place, np.arange(len(rows)))
+        signed = []
+        for mark in signed_marks:
+            cell_sums = csr_array((mark, indices), (size, len(rows))) @ signs
+            signed.append(
+                rows.conjunctions(block, cell_sums.reshape(n_cells, n_groups, -1))
             )
-            for part in moving
-        ]
-        large = np.flatnonzero(still[..., 0].sum(axis=1) >= min_size)
+        large = np.flatnonzero(constant[..., 0].sum(axis=1) >= min_size)
         n_searched += len(large)
         for start in range(0, len(large), _NEAR):
-            near = large[start : start + _NEAR]
-            amount, weight, squares, spread = (
-                np.repeat(still[near, :, k, None], times, axis=2) for k in range(4)
+            part = large[start : start + _NEAR]
+            n, weight, squares, residual_squares = (
+                np.repeat(constant[part, :, k, None], times, axis=2) for k in range(4)
             )
-            by_weight, by_square = (part[near] for part in drawn)
+            by_weight, by_square = (sums[part] for sums in signed)
+            value_squares = (
+                centre**2 * squares + 2 * centre * by_square + residual_squares
+            )
             sums: list[list[Any]] = [
-                [amount, amount],
+                [n, n],
                 [weight, centre * weight + by_weight],
                 [squares, centre * squares + by_square],
-                [amount, centre**2 * squares + 2 * centre * by_square + spread],
+                [n, value_squares],
             ]
             by_group: list[Float] = [
                 np.stack(pair).transpose(0, 2, 1, 3) for pair in sums
@@ -381,55 +415,86 @@ def _largest_by_signs(
     return n_searched, largest
 
 
+def _residuals(rows: Rows) -> tuple[NDArray[np.float64], float]:
+    """Return the residual of every row from the mean that groups have in common.
+
+    Groups count by Kish's number of rows; the mean comes second.
+    """
+    mass = rows.mass.astype(np.float64)
+    value = rows.value.astype(np.float64)
+    group_mass = np.bincount(rows.group, mass, rows.n_groups)
+    value_sums = np.bincount(rows.group, mass * value, rows.n_groups)
+    mean = counting.divide(value_sums, group_mass)
+    squares = np.bincount(rows.group, mass**2, rows.n_groups)
+    kish = np.nan_to_num(counting.divide(group_mass**2, squares))
+    centre = float(np.average(np.nan_to_num(mean), weights=kish))
+    return value - centre, centre
+
+
 def _largest(
     rows: Rows, depth: int, min_size: int, labels: NDArray[np.uint8]
 ) -> tuple[int, Float]:
+    """Return how many subgroups are searched, and the largest z of each permutation.
+
+    All permutations of a block are counted by one product of a sparse matrix.
+    """
     from scipy.sparse import csc_array
 
-    times, n_groups = labels.shape[1], rows.n_groups
+    times = labels.shape[1]
+    n_groups = rows.n_groups
+    # Columns are the groups but the first, times permutations. The last column counts
+    # rows of all groups, from which the first group follows.
+    in_group = np.ones((len(rows), (n_groups - 1) * times + 1), np.float32)
     marks = np.stack([labels == group for group in range(1, n_groups)], axis=1)
-    # the last column counts rows of all groups
-    drawn = np.ones((len(rows), (n_groups - 1) * times + 1), np.float32)
-    drawn[:, :-1] = marks.reshape(len(rows), -1)
-    n_searched, largest = 0, np.zeros(times, np.float32)
-    starts, ones = np.arange(len(rows) + 1), np.ones(len(rows), np.float32)
+    in_group[:, :-1] = marks.reshape(len(rows), -1)
+    n_searched = 0
+    largest = np.zeros(times, np.float32)
+    starts = np.arange(len(rows) + 1)
+    ones = np.ones(len(rows), np.float32)
     for block in rows.blocks(depth):
         cell, widths = rows.cells(block)
         n_cells = int(np.prod(widths))
-        place, shape = 2 * cell + rows.value, (2 * n_cells, len(rows))
-        by_value = csc_array((ones, place, starts), shape) @ drawn
-        cells = by_value.reshape(-1, 2, drawn.shape[1])
-        cells[:, 0] += cells[:, 1]
+        place = 2 * cell + rows.value
+        by_value = csc_array((ones, place, starts), (2 * n_cells, len(rows))) @ in_group
+        cells = by_value.reshape(-1, 2, in_group.shape[1])
+        cells[:, 0] += cells[:, 1]  # all rows, then the positive ones
         sums = rows.conjunctions(block, cells)
         large = sums[:, 0, -1] >= min_size
         n_searched += int(large.sum())
         for start in range(0, len(large), _NEAR):
-            near = slice(start, start + _NEAR)
-            own = sums[near][large[near]]
+            part = slice(start, start + _NEAR)
+            large_sums = sums[part][large[part]]
             if n_groups == 2:
-                _raise(largest, own)
-            elif len(own):
-                z = studentised(*_of_groups(own, n_groups, times))
+                _raise(largest, large_sums)
+            elif len(large_sums):
+                z = studentised(*_of_groups(large_sums, n_groups, times))
                 np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 
 
 def _raise(largest: Float, sums: Float) -> None:
-    both = sums[..., -1]
+    """Raise the largest z of each permutation to those of some subgroups, in place.
+
+    A cheap bound leaves few subgroups for which z is computed.
+    """
+    totals = sums[..., -1]
     n, k = sums[..., :-1].swapaxes(0, 1)
-    over = pooled_bound(n, k, both.T[..., None]) > largest**2 / _ROUNDING
-    if not over.any():
+    may_exceed = pooled_bound(n, k, totals.T[..., None]) > largest**2 / _ROUNDING
+    if not may_exceed.any():
         return
-    at, time = np.nonzero(over)
-    own = sums[at, :, time]
-    exact = studentised(*np.stack([both[at] - own, own], axis=-1).transpose(1, 2, 0))
-    np.maximum.at(largest, time, exact)
+    subgroup, time = np.nonzero(may_exceed)
+    second = sums[subgroup, :, time]
+    first = totals[subgroup] - second
+    counts = np.stack([first, second], axis=-1).transpose(1, 2, 0)
+    np.maximum.at(largest, time, studentised(*counts))
 
 
 def _of_groups(sums: Float, n_groups: int, times: int) -> Float:
-    others = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
-    first = sums[..., -1].T[:, None, :, None] - others.sum(1, keepdims=True)
-    return np.concatenate([first, others], axis=1)
+    """Return rows and positive rows of all groups, (2, groups, subgroups, times)."""
+    by_group = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
+    totals = sums[..., -1].T[:, None, :, None]
+    first = totals - by_group.sum(1, keepdims=True)
+    return np.concatenate([first, by_group], axis=1)
 
 
 def permuted(
@@ -447,18 +512,19 @@ def permuted(
     if unit is None:
         return rng.permuted(labels, axis=0)
     order = np.argsort(unit, kind="stable")
-    own = group[order]
+    sorted_group = group[order]
     _, first, size = np.unique(unit[order], return_index=True, return_counts=True)
-    of_unit = np.repeat(np.arange(len(size)), size)
-    if (own == own[first][of_unit]).all():
-        drawn = rng.permuted(labels[order[first]], axis=0)
-        labels[order] = drawn[of_unit]
+    unit_index = np.repeat(np.arange(len(size)), size)
+    one_group_each = (sorted_group == sorted_group[first][unit_index]).all()
+    if one_group_each:
+        unit_labels = rng.permuted(labels[order[first]], axis=0)
+        labels[order] = unit_labels[unit_index]
         return labels
     for n in np.unique(size):
         places = order[first[size == n][:, None] + np.arange(n)]
         for time in range(times):
-            moved = rng.permutation(group[places])
-            labels[places, time] = rng.permuted(moved, axis=1)
+            exchanged = rng.permutation(group[places])
+            labels[places, time] = rng.permuted(exchanged, axis=1)
     return labels
 
 
@@ -482,16 +548,16 @@ def without_redundant(
     The list is ordered by the certain gap, then by the statistic.
     """
 
-    def z(mask: Mask) -> float:
+    def statistic(mask: Mask) -> float:
         return float(studentised(*rows.counts_of(mask)))
 
     listed: dict[Conditions, Mask] = {}
     union = np.zeros(len(rows), bool)
     for conditions in candidates:
         mask = inside(conditions)
-        own = z(mask)
-        needed = critical if own > critical else _SIMILAR * own
-        if listed and z(mask & ~union) <= needed:
+        z = statistic(mask)
+        needed = critical if z > critical else _SIMILAR * z
+        if listed and statistic(mask & ~union) <= needed:
             continue
         general = _general(rows, conditions, inside)
         if general in listed:
@@ -522,17 +588,23 @@ def _general(
     explaining = []
     for i in range(len(conditions)):
         parent = conditions[:i] + conditions[i + 1 :]
-        rest, its_variance = gap_between(*rows.counts_of(inside(parent) & ~mask), *pair)
-        less = (gap - rest) / np.sqrt(variance + its_variance)
-        if less < _ALIKE and rest > _SHARE * gap:
-            explaining.append((rest, i, parent))
-    return _general(rows, max(explaining)[2], inside) if explaining else conditions
+        added = inside(parent) & ~mask
+        n, k = rows.counts_of(added)
+        added_gap, added_variance = gap_between(n, k, *pair)
+        z = (gap - added_gap) / np.sqrt(variance + added_variance)
+        if z < _ALIKE and added_gap > _SHARE * gap:
+            explaining.append((added_gap, i, parent))
+    if not explaining:
+        return conditions
+    _, _, best_parent = max(explaining)
+    return _general(rows, best_parent, inside)
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return Holm's adjusted p-values; NaN stays and is not counted."""
+    n_tests = int((~np.isnan(p)).sum())
+    order: Any = np.argsort(p)[:n_tests]  # NaN is sorted last
+    steps = p[order] * np.arange(n_tests, 0, -1)
     adjusted = np.full(len(p), np.nan)
-    order: Any = np.argsort(p)[: int((~np.isnan(p)).sum())]
-    steps = p[order] * np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
     return adjusted
