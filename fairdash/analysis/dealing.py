@@ -1,4 +1,4 @@
-"""Units of two tables are dealt anew: how far columns are apart by chance."""
+"""Permutations of units between two tables, to compare columns with chance."""
 
 from typing import Any, NamedTuple, Self
 
@@ -64,64 +64,71 @@ class Dealt(NamedTuple):
         random_state: int | None,
     ) -> Self:
         """Deal the units of two tables to both, as many as each has."""
-        parts, weights, n_units = [], [], 0
+        units = []
+        weights = []
+        n_units = 0
         for sample, size in zip(samples, sizes, strict=True):
             unit = np.arange(size) if sample.unit is None else sample.unit
             codes = pd.factorize(unit)[0]
-            parts.append(codes + n_units)
+            units.append(codes + n_units)  # a unit is of one table
             n_units += int(codes.max(initial=-1)) + 1
             weights.append(np.ones(size) if sample.weight is None else sample.weight)
-        first = np.zeros(n_units, dtype=bool)
-        first[parts[1]] = True
+        observed = np.zeros(n_units, dtype=bool)
+        observed[units[1]] = True
         rng = np.random.default_rng(random_state)
-        n = max(_LEAST, _TIMES * n_columns)
-        dealt = rng.permuted(np.broadcast_to(first, (n, n_units)), axis=1)
-        after = np.vstack([first, dealt])
-        return cls(np.concatenate(parts), np.concatenate(weights), after)
+        n_permutations = max(_LEAST, _TIMES * n_columns)
+        repeated = np.broadcast_to(observed, (n_permutations, n_units))
+        after = np.vstack([observed, rng.permuted(repeated, axis=1)])
+        return cls(np.concatenate(units), np.concatenate(weights), after)
 
     def numbers(self, values: Array) -> tuple[float, float]:
         """Return the largest distance of distributions of numbers, with its p-value."""
         present = ~np.isnan(values)
         cuts = np.unique(values[present])
         if len(cuts) > _MOST_CUTS:
-            ranked = np.sort(values[present])
-            places = np.linspace(0, len(ranked) - 1, _MOST_CUTS).round().astype(int)
-            cuts = np.unique(ranked[places])
+            ordered = np.sort(values[present])
+            ranks = np.linspace(0, len(ordered) - 1, _MOST_CUTS).round().astype(int)
+            cuts = np.unique(ordered[ranks])
         codes = np.where(present, np.searchsorted(cuts, values), -1)
         before, after = self._shares(codes, len(cuts))
-        apart = np.abs(np.cumsum(after - before, axis=1)).max(axis=1)
-        return float(apart[0]), _p_value(apart)
+        distances = np.abs(np.cumsum(after - before, axis=1)).max(axis=1)
+        return float(distances[0]), _p_value(distances)
 
     def categories(self, codes: Codes, n_levels: int) -> tuple[Array, float]:
         """Return the shares of levels in both tables, and the p-value of chi-square."""
         before, after = self._shares(codes, n_levels)
         mass = np.bincount(codes, self.weight, n_levels)
-        apart = np.nansum(counting.divide((after - before) ** 2, mass), axis=1)
-        return np.stack([before[0], after[0]]), _p_value(apart)
+        statistics = np.nansum(counting.divide((after - before) ** 2, mass), axis=1)
+        return np.stack([before[0], after[0]]), _p_value(statistics)
 
     def _shares(self, codes: Codes, n_levels: int) -> tuple[Array, Array]:
-        some = codes >= 0
-        place = self.unit[some], codes[some]
-        shape = self.after.shape[1], n_levels
-        mass = sparse.csr_matrix((self.weight[some], place), shape=shape)
-        whole = np.asarray(mass.sum(axis=0)).ravel()
-        chunks = range(0, len(self.after), _CHUNK)
-        by_level = mass.T.tocsr()
-        after = np.vstack(
-            [
-                (by_level @ self.after[at : at + _CHUNK].T.astype(float)).T
-                for at in chunks
-            ]
+        """Return the shares of levels before and after, (1 + n_permutations, levels).
+
+        A negative code is in no level.
+        """
+        present = codes >= 0
+        cell = (self.unit[present], codes[present])
+        n_units = self.after.shape[1]
+        mass = sparse.csr_matrix(
+            (self.weight[present], cell), shape=(n_units, n_levels)
         )
-        both: Any = (whole - after, after)
-        before, after = (
-            np.nan_to_num(counting.divide(part, part.sum(axis=1, keepdims=True)))
-            for part in both
-        )
-        return before, after
+        total = np.asarray(mass.sum(axis=0)).ravel()
+        level_mass = mass.T.tocsr()
+        sums = []
+        for start in range(0, len(self.after), _CHUNK):
+            is_after = self.after[start : start + _CHUNK].T.astype(float)
+            sums.append((level_mass @ is_after).T)
+        after = np.vstack(sums)
+        return _normalised(total - after), _normalised(after)
+
+
+def _normalised(sums: Any) -> Array:
+    """Return the shares of levels in each row, 0 in a row without any mass."""
+    return np.nan_to_num(counting.divide(sums, sums.sum(axis=1, keepdims=True)))
 
 
 def _p_value(statistics: Array) -> float:
     """Return how often a permutation is as far apart as the first of all."""
-    beyond = (statistics[1:] >= statistics[0] * (1 - 1e-9)).sum()
-    return float((1 + beyond) / len(statistics))
+    # Equal statistics may differ by the rounding of their sums.
+    n_beyond = (statistics[1:] >= statistics[0] * (1 - 1e-9)).sum()
+    return float((1 + n_beyond) / len(statistics))

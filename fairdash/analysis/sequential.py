@@ -97,11 +97,12 @@ def deal(
 
     A unit with rows of several groups is dealt with the first of them.
     """
-    first = np.full(n_units, len(sides))
-    for at, side in reversed(list(enumerate(sides))):
-        first[side.unit] = at
+    first_side = np.full(n_units, len(sides))
+    for index, side in reversed(list(enumerate(sides))):
+        first_side[side.unit] = index
+    # Side by side, in random order within each, one unit a block in turn.
+    order = np.lexsort((rng.random(n_units), first_side))
     block = np.empty(n_units, np.int64)
-    order = np.lexsort((rng.random(n_units), first))
     block[order] = np.arange(n_units) % n_blocks
     return block
 
@@ -113,14 +114,16 @@ def block_terms(
     terms = np.full(n_blocks, constant)
     least = np.full(n_blocks, constant)
     for side in sides:
-        place = block[side.unit]
+        unit_block = block[side.unit]
         scale = n_blocks / (len(side.unit) * side.scale)
-        none = -side.rate * side.mass
-        every = none + side.mass
-        lowest = np.minimum(side.factor * none, side.factor * every)
-        sums = np.bincount(place, side.positive + none, n_blocks)
+        # What a unit adds if none of its mass is positive, or all of it.
+        negative = -side.rate * side.mass
+        positive = negative + side.mass
+        lowest = np.minimum(side.factor * negative, side.factor * positive)
+        sums = np.bincount(unit_block, side.positive + negative, n_blocks)
+        lowest_sums = np.bincount(unit_block, lowest, n_blocks)
         terms += side.factor * (side.rate + scale * sums)
-        least += side.factor * side.rate + scale * np.bincount(place, lowest, n_blocks)
+        least += side.factor * side.rate + scale * lowest_sums
     return terms, max(-float(least.min()), LEAST)
 
 
@@ -151,16 +154,17 @@ def evidence(weeks: Sequence[Terms], looks: int = LOOKS) -> Terms:
     looks : int, default=52
         Weeks for which false alarms are bounded. Later weeks begin a new year.
     """
-    shown: list[float] = []
+    by_week: list[float] = []
     for first in range(0, len(weeks), looks):
         year = np.stack(weeks[first : first + looks])
         wealth = np.zeros(year.shape[1:])  # of all starts so far together
-        for at, grown in enumerate(year):
-            # a bet that starts this week joins those before it with a wealth of 1
-            wealth = (wealth + 1) * np.exp(np.minimum(grown, 500))
-            waiting = looks - at - 1
-            shown.append(float((wealth + waiting).mean() / looks))
-    return np.array(shown)
+        for week, log_growth in enumerate(year):
+            # A bet that starts this week joins those before it with a wealth of 1. At
+            # 500 the exponential is far beyond any alarm and does not overflow.
+            wealth = (wealth + 1) * np.exp(np.minimum(log_growth, 500))
+            n_waiting = looks - week - 1  # starts to come, which have 1 each
+            by_week.append(float((wealth + n_waiting).mean() / looks))
+    return np.array(by_week)
 
 
 def alarms(

@@ -1,4 +1,4 @@
-"""Which rows of a table are used, and the outcome and group of each."""
+"""Rows of a table that are used, with the outcome and group of each."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -32,9 +32,11 @@ def outcomes(column: "pd.Series[Any]", positive: object) -> NDArray[np.int8]:
     """
     if isinstance(positive, Cut):
         return positive.holds(column).astype(np.int8)
-    wanted = (positive,) if isinstance(positive, str) else positive
+    values = (positive,) if isinstance(positive, str) else positive
     codes, labels = label_codes(column)
-    flags = np.array([*(label in wanted for label in labels), False])  # type: ignore[operator]
+    is_positive = [label in values for label in labels]  # type: ignore[operator]
+    # The last entry answers to code -1, a missing value.
+    flags = np.array([*is_positive, False])
     return flags[codes].astype(np.int8)
 
 
@@ -47,14 +49,15 @@ def group_codes(
         return codes, names
     names = tuple(_clear(roles.sensitive_feature, names))
     for column in roles.crossed_with:
-        other, labels = _with_missing(frame, column, roles)
-        absent = (codes < 0) | (other < 0)
-        codes = np.where(absent, -1, codes * len(labels) + other)
+        column_codes, labels = _with_missing(frame, column, roles)
+        absent = (codes < 0) | (column_codes < 0)
+        codes = np.where(absent, -1, codes * len(labels) + column_codes)
         labels = tuple(_clear(column, labels))
         names = tuple(f"{name} · {label}" for name in names for label in labels)
-    seen = np.unique(codes[codes >= 0])
-    compact = np.where(codes < 0, -1, np.searchsorted(seen, codes))
-    return compact, tuple(names[code] for code in seen)
+    # Combinations that no row has are no groups.
+    present = np.unique(codes[codes >= 0])
+    compact = np.where(codes < 0, -1, np.searchsorted(present, codes))
+    return compact, tuple(names[code] for code in present)
 
 
 def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
@@ -68,9 +71,11 @@ def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
 def _with_missing(
     frame: pd.DataFrame, name: str, roles: Roles
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return codes and groups of a sensitive column; missing values may be a group."""
     column = frame[name]
-    first = name == roles.sensitive_feature
-    codes, names = _groups(column, roles if first else None)
+    # Groups and cuts are chosen for the first sensitive column only.
+    is_first = name == roles.sensitive_feature
+    codes, names = _groups(column, roles if is_first else None)
     missing = column.isna().to_numpy()
     if roles.sensitive_missing == "exclude" or not missing.any():
         return codes, names
@@ -82,6 +87,10 @@ def _with_missing(
 def _groups(
     column: "pd.Series[Any]", roles: Roles | None
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return the codes and names of the groups that roles make of a column.
+
+    A group without values is of all remaining ones.
+    """
     if roles is not None and roles.sensitive_cuts:
         codes, labels = cut_column(column, roles.sensitive_cuts)
         return codes, tuple(f"{column.name} {label}" for label in labels)
@@ -89,21 +98,24 @@ def _groups(
     if roles is None or roles.groups is None:
         return codes, tuple(values)
     names = tuple(roles.groups)
-    rest = next((i for i, name in enumerate(names) if not roles.groups[name]), -1)
-    group_of = {
-        value: position
-        for position, name in enumerate(names)
-        for value in roles.groups[name]
-    }
-    lookup = np.array([*(group_of.get(label, rest) for label in values), -1])
-    group = lookup.astype(np.int64)[codes]
+    group_of_value: dict[str, int] = {}
+    rest = -1
+    for position, name in enumerate(names):
+        for value in roles.groups[name]:
+            group_of_value[value] = position
+        if not roles.groups[name] and rest < 0:
+            rest = position
+    # The last entry answers to code -1, a missing value.
+    group_of_code = np.array([*(group_of_value.get(v, rest) for v in values), -1])
+    group = group_of_code.astype(np.int64)[codes]
     if rest < 0 or (group == rest).any():
         return group, names
-    # no value remains, so there is no group of the remaining ones
+    # No value remains, so there is no group of the remaining ones.
     return group - (group > rest), (*names[:rest], *names[rest + 1 :])
 
 
 def _clear(column: str, names: tuple[str, ...]) -> list[str]:
+    """Return the names of groups, with the column where a value says too little."""
     return [
         f"{column} {name}" if name != MISSING_GROUP and is_bare(name) else name
         for name in names
@@ -175,15 +187,15 @@ class ExcludedRows(NamedTuple):
 def row_reasons(frame: pd.DataFrame, roles: Roles) -> Iterator[RowReason]:
     """Yield why rows of a prepared table are excluded, the first reason first.
 
-    What concerns an outcome is yielded only of a table that has its column.
+    Reasons of the outcome are yielded only for a table that has its column.
     """
     yield from filter_reasons(frame, roles)
     if roles.target in frame:
         yield from _outcome_reasons(frame[roles.target], roles)
     if roles.sensitive_missing == "exclude":
         for column in roles.sensitive_columns():
-            lacking = _missing(frame[column])
-            yield RowReason("sensitive feature missing", column, lacking, "groups")
+            missing = _missing(frame[column])
+            yield RowReason("sensitive feature missing", column, missing, "groups")
     codes, _ = group_codes(frame, roles)
     yield RowReason(
         "value in no group", roles.sensitive_feature, codes < 0, "groups", by_value=True
@@ -198,26 +210,35 @@ def row_reasons(frame: pd.DataFrame, roles: Roles) -> Iterator[RowReason]:
 def filter_reasons(frame: pd.DataFrame, roles: Roles) -> Iterator[RowReason]:
     """Yield which rows do not meet each condition of the roles.
 
-    One on the outcome is skipped of a table without it.
+    A condition on the outcome is skipped for a table without it.
     """
     for condition in roles.conditions():
         if roles.target in condition.columns() and roles.target not in frame:
             continue
-        flags = ~condition.holds(frame)
-        listed = condition.lists_values
-        reason = "outside the row filter" if listed else f"not {condition}"
-        yield RowReason(reason, ", ".join(condition.columns()), flags, by_value=listed)
+        by_value = condition.lists_values
+        yield RowReason(
+            "outside the row filter" if by_value else f"not {condition}",
+            ", ".join(condition.columns()),
+            ~condition.holds(frame),
+            by_value=by_value,
+        )
 
 
 def _outcome_reasons(column: "pd.Series[Any]", roles: Roles) -> Iterator[RowReason]:
+    """Yield which rows have no outcome, or one that is on neither side."""
     yield RowReason("outcome missing", roles.target, _missing(column), "outcome")
     if roles.negative:
         codes, labels = label_codes(column)
-        wanted = {*roles.positive_values(), *roles.negative}
-        known = np.array([*(label in wanted for label in labels), True])
-        reason = "outcome neither positive nor negative"
-        unknown = ~known[codes]
-        yield RowReason(reason, roles.target, unknown, "outcome", by_value=True)
+        outcomes_of_roles = {*roles.positive_values(), *roles.negative}
+        # A missing value, code -1, has its own reason.
+        has_side = np.array([*(label in outcomes_of_roles for label in labels), True])
+        yield RowReason(
+            "outcome neither positive nor negative",
+            roles.target,
+            ~has_side[codes],
+            "outcome",
+            by_value=True,
+        )
 
 
 def exclude_rows(
@@ -232,16 +253,17 @@ def exclude_rows(
     used = np.ones(len(frame), dtype=bool)
     excluded: list[ExcludedRows] = []
     for reason, column, flags, about, by_value in reasons:
-        gone = flags & used
+        newly = flags & used
         used &= ~flags
-        if not gone.any():
+        if not newly.any():
             continue
         values: tuple[str, ...] = ()
         if by_value:
-            values = tuple(sorted_labels(set(common_labels(frame.loc[gone, column]))))
-        rows = int(gone.sum() if people is None else people[gone].sum())
-        examples = example_rows(gone)
-        excluded.append(ExcludedRows(reason, column, rows, examples, values, about))
+            labels = common_labels(frame.loc[newly, column])
+            values = tuple(sorted_labels(set(labels)))
+        n_rows = int(newly.sum() if people is None else people[newly].sum())
+        examples = example_rows(newly)
+        excluded.append(ExcludedRows(reason, column, n_rows, examples, values, about))
     return used, excluded
 
 
@@ -256,7 +278,7 @@ def _missing(column: "pd.Series[Any]") -> NDArray[np.bool_]:
 
 
 def has_row_rule(roles: Roles) -> bool:
-    """Tell whether repeated rows are excluded."""
+    """Return whether repeated rows are excluded."""
     return any(remedy.kind == "drop_duplicates" for remedy in roles.preparation)
 
 
@@ -264,7 +286,8 @@ def repeated_rows(frame: pd.DataFrame) -> NDArray[np.bool_]:
     """Flag rows that repeat an earlier row in every column."""
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     flags = np.zeros(len(frame), dtype=bool)
-    first = frame.iloc[:, :FIRST_COLUMNS]  # in most tables no two rows agree in them
+    # In most tables no two rows agree in the first columns: hash these first.
+    first = frame.iloc[:, :FIRST_COLUMNS]
     if not len(frame.columns) or any(all_differ(first[name]) for name in first):
         return flags
     parts = [frame] if first.shape == frame.shape else [first, frame]
@@ -273,5 +296,6 @@ def repeated_rows(frame: pd.DataFrame) -> NDArray[np.bool_]:
         candidates = hashed.duplicated(keep=False).to_numpy()
         if not candidates.any():
             return flags
+    # Rows of one hash may still differ: compare their values.
     flags[candidates] = frame[candidates].duplicated().to_numpy()
     return flags

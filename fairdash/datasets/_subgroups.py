@@ -1,4 +1,4 @@
-"""Subgroups: the regions of a table in which fairness is looked at."""
+"""Subgroups: the regions of a table in which fairness is measured."""
 
 import json
 import math
@@ -27,9 +27,9 @@ from fairdash.datasets.column_kinds import (
 )
 
 AGE_WIDTH = 10.0
-AGE_ANCHOR = 25.0
-TAIL_SHARE = 0.01
-MOST_BINS = 7.2
+AGE_ANCHOR = 25.0  # an edge of the customary bands 18–24, 25–34 and so on
+TAIL_SHARE = 0.01  # of the rows, below which bins at an end are joined
+MOST_BINS = 7.2  # between the 5 % and the 95 % quantile, before rounding the width
 Edges = Literal["customary", "paper"]
 NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
 FEW_VALUES = 8
@@ -48,16 +48,18 @@ def default_width(
     low, high = quantiles(values, (0.05, 0.95), counts).tolist()
     if is_age(str(column.name)) and high >= AGE_WIDTH:  # not in decades
         return AGE_WIDTH
-    if high == low:
-        low, high = float(values[0]), float(values[-1])
+    if high == low:  # nearly all rows have one value: the others make the bins
+        low = float(values[0])
+        high = float(values[-1])
     least = float(high - low) / MOST_BINS
     if least <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
-    widths = [step * power * tens for tens in (1, 10) for step in NICE_STEPS]
+    widths = [step * power * scale for scale in (1, 10) for step in NICE_STEPS]
     if is_whole(column):
         widths = [width for width in widths if width.is_integer()] or [1.0]
-    return next(width for width in widths if width >= least or width == widths[-1])
+    wide_enough = (width for width in widths if width >= least)
+    return next(wide_enough, widths[-1])
 
 
 def has_bins(column: "pd.Series[Any]") -> bool:
@@ -70,11 +72,11 @@ def _distinct(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the finite values of a column in order, and how many people have each."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
-    each = np.ones(len(values)) if people is None else np.asarray(people)
-    counts = np.isfinite(values) & (each > 0)
-    distinct, place = np.unique(values[counts], return_inverse=True)
-    sums = np.bincount(place, each[counts], len(distinct))
-    return distinct, sums.astype(np.float64)
+    times = np.ones(len(values)) if people is None else np.asarray(people)
+    used = np.isfinite(values) & (times > 0)
+    distinct, index = np.unique(values[used], return_inverse=True)
+    counts = np.bincount(index, times[used], len(distinct))
+    return distinct, counts.astype(np.float64)
 
 
 def bin_column(
@@ -97,47 +99,69 @@ def bin_column(
 
     ``people`` says how many each row stands for, where rows are counts.
     """
-    row_value, distinct = pd.factorize(column)
+    # Bins are computed of the distinct values, which are few beside the rows.
+    value_codes, distinct = pd.factorize(column)
     values = np.asarray(distinct, dtype=float)
     present = np.isfinite(values)
     if not present.any():
         return np.full(len(column), -1, dtype=np.int64), []
-    paper = edges == "paper"
+    is_paper = edges == "paper"
     in_years = is_age(str(column.name)) and width >= 1
-    anchor = AGE_ANCHOR % width if in_years and not paper else 0.0
+    anchor = AGE_ANCHOR % width if in_years and not is_paper else 0.0
+    # Rounded, so that .3 / .1 is 3 and lies on an edge.
     scaled = np.round((values[present] - anchor) / width, 9)
-    number = np.ceil(scaled) - 1 if paper else np.floor(scaled)
-    numbers, position = np.unique(number, return_inverse=True)
-    if people is None:
-        rows = count_codes(row_value, len(values))[present]
-    else:
-        has_value = row_value >= 0
-        each = np.asarray(people)[has_value]
-        rows = np.bincount(row_value[has_value], each, len(values))[present]
+    bin_of_value = np.ceil(scaled) - 1 if is_paper else np.floor(scaled)
+    numbers, position = np.unique(bin_of_value, return_inverse=True)
+    rows = _rows_by_value(value_codes, len(values), people)[present]
     counts = np.bincount(position, weights=rows).astype(np.int64)
-    first, last = (0, len(counts) - 1) if paper else _open_ends(counts)
-    # the extra entry answers to code -1, a missing value
+    first = 0
+    last = len(counts) - 1
+    if not is_paper:
+        first, last = _open_ends(counts)
+    # The extra entry answers to code -1, a missing value.
     bins = np.full(len(values) + 1, -1, dtype=np.int64)
     bins[:-1][present] = np.clip(position, first, last) - first
-    codes = bins[row_value]
+    codes = bins[value_codes]
     whole = is_whole(column)
-    if paper:
-        edges_of = [(n * width, (n + 1) * width) for n in numbers]
-        if whole:  # from the first whole number above an edge
-            edges_of = [(math.floor(a) + 1, math.floor(b) + 1) for a, b in edges_of]
-        return codes, [_name(low, high, whole, low) for low, high in edges_of]
-    low_end, high_end = float(values[present].min()), float(values[present].max())
+    if is_paper:
+        return codes, _paper_names(numbers, width, whole)
+    least = float(values[present].min())
     if first == last:
-        return codes, [_name(low_end, high_end + whole, whole, low_end)]
-    names = [
-        _name(anchor + n * width, anchor + (n + 1) * width, whole, low_end)
-        for n in numbers[first : last + 1]
-    ]
+        largest = float(values[present].max())
+        return codes, [_name(least, largest + whole, whole, least)]
+    names = []
+    for number in numbers[first : last + 1]:
+        low = anchor + number * width
+        high = anchor + (number + 1) * width
+        names.append(_name(low, high, whole, least))
     if last < len(numbers) - 1:
         names[-1] = f"{_number(anchor + numbers[last] * width)}+"
     if first > 0:
         names[0] = f"under {_number(anchor + (numbers[first] + 1) * width)}"
     return codes, names
+
+
+def _rows_by_value(
+    codes: NDArray[np.int64], n_values: int, people: NDArray[np.float64] | None
+) -> NDArray[Any]:
+    """Return how many rows, or people, have each value; code -1 is missing."""
+    if people is None:
+        return count_codes(codes, n_values)
+    present = codes >= 0
+    return np.bincount(codes[present], np.asarray(people)[present], n_values)
+
+
+def _paper_names(numbers: NDArray[np.float64], width: float, whole: bool) -> list[str]:
+    """Return the names of bins as in the ROAD paper, with their upper edges."""
+    names = []
+    for number in numbers:
+        low = number * width
+        high = (number + 1) * width
+        if whole:  # from the first whole number above an edge
+            low = math.floor(low) + 1
+            high = math.floor(high) + 1
+        names.append(_name(low, high, whole, low))
+    return names
 
 
 def cut_column(
@@ -159,19 +183,21 @@ def cut_column(
 
 
 def _cut_names(cuts: Sequence[float], is_whole: bool) -> list[str]:
+    """Return the names of the ranges below, between and above cut points."""
     whole = is_whole and all(float(cut).is_integer() for cut in cuts)
-    middle = [_name(low, high, whole, low) for low, high in pairwise(cuts)]
-    first, last = _number(cuts[0]), _number(cuts[-1])
-    return [f"under {first}", *middle, f"{last} or more"]
+    between = [_name(low, high, whole, low) for low, high in pairwise(cuts)]
+    return [f"under {_number(cuts[0])}", *between, f"{_number(cuts[-1])} or more"]
 
 
 def _cut_ranges(
     column: "pd.Series[Any]", cuts: Sequence[float]
 ) -> tuple[NDArray[np.int64], list[str]]:
+    """Cut a column of ranges that are written as text; see `cut_column`."""
     codes, labels = label_codes(column)
     parts = ranges.parts_between(str(column.name), labels, cuts)
-    lookup = np.array([*(parts[label] for label in labels), -1], dtype=np.int64)
-    return lookup[codes], _cut_names(cuts, ranges.are_whole(labels))
+    # The last entry answers to code -1, a missing value.
+    part_of_code = np.array([*(parts[label] for label in labels), -1], dtype=np.int64)
+    return part_of_code[codes], _cut_names(cuts, ranges.are_whole(labels))
 
 
 def quantile_cuts(
@@ -182,33 +208,41 @@ def quantile_cuts(
     The k-th is the least value with at least a share k / ``n_bins`` of the rows below
     it. There are fewer where many rows have one value.
     """
-    points, counts = _distinct(column, people)
-    below = np.cumsum(counts) - counts
-    wanted = np.arange(1, n_bins) / n_bins * counts.sum()
-    places = np.unique(np.searchsorted(below, wanted))
-    return tuple(float(points[i]) for i in places if 0 < i < len(points))
+    values, counts = _distinct(column, people)
+    rows_below = np.cumsum(counts) - counts
+    targets = np.arange(1, n_bins) / n_bins * counts.sum()
+    indices = np.unique(np.searchsorted(rows_below, targets))
+    return tuple(float(values[i]) for i in indices if 0 < i < len(values))
 
 
 def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:
-    share = np.cumsum(counts) / counts.sum()
-    from_above = np.cumsum(counts[::-1]) / counts.sum()
-    first = int(np.argmax(share >= TAIL_SHARE))
-    last = len(counts) - 1 - int(np.argmax(from_above >= TAIL_SHARE))
+    """Return the first and last bin once small ones at the ends are joined."""
+    share_from_below = np.cumsum(counts) / counts.sum()
+    share_from_above = np.cumsum(counts[::-1]) / counts.sum()
+    first = int(np.argmax(share_from_below >= TAIL_SHARE))
+    last = len(counts) - 1 - int(np.argmax(share_from_above >= TAIL_SHARE))
     return first, last
 
 
-def _name(low: float, high: float, whole: bool, low_end: float) -> str:
+def _name(low: float, high: float, whole: bool, least: float) -> str:
+    """Return the name of a bin from ``low`` up to, not including, ``high``.
+
+    ``least`` is the smallest value of the column: no bin begins below it, if values are
+    whole, nor below 0 unless values do.
+    """
     if whole:
-        low = max(math.ceil(low), low_end)
+        low = max(math.ceil(low), least)
         high = math.ceil(high) - 1
         if low == high:
             return _number(low)
-    low = max(low, 0.0) if low_end >= 0 else low
-    dash = "–" if low >= 0 else " to "
+    if least >= 0:
+        low = max(low, 0.0)
+    dash = "–" if low >= 0 else " to "  # "−5–3" would be hard to read
     return f"{_number(low)}{dash}{_number(high)}"
 
 
 def _number(value: float) -> str:
+    """Return a number as it stands in the name of a bin."""
     text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.10g}"
     return text.replace("-", "−")
 
@@ -260,13 +294,13 @@ class Subgroups(Record):
             if list(points) != sorted(set(points)):
                 raise ValueError(f"`cuts[{column!r}]` must rise, got {points}.")
         ways = [*self.widths, *self.quantiles, *self.cuts]
-        double = sorted({name for name in ways if ways.count(name) > 1})
-        if double:
-            message = f"{double} have bins in more than one way"
+        ambiguous = sorted({name for name in ways if ways.count(name) > 1})
+        if ambiguous:
+            message = f"{ambiguous} have bins in more than one way"
             raise ValueError(f"{message}; give a width, quantiles or cuts.")
-        twice = sorted({c for c in self.columns if self.columns.count(c) > 1})
-        if twice:
-            raise ValueError(f"`columns` names {twice} more than once.")
+        repeated = sorted({c for c in self.columns if self.columns.count(c) > 1})
+        if repeated:
+            raise ValueError(f"`columns` names {repeated} more than once.")
 
     def __hash__(self) -> int:
         """Return a hash of all that is defined: results are kept by it."""
@@ -288,21 +322,23 @@ class Subgroups(Record):
         frame = as_frame("frame", frame)
         self._check_frame(frame)
         pieces = [self._piece(frame[column], people) for column in self._ordered(frame)]
+        # One number for each combination of values, the last column changing fastest.
         code = np.zeros(len(frame), dtype=np.int64)
         missing = ~self._inside(frame)
         for codes, labels in pieces:
             missing |= codes < 0
             code = code * len(labels) + codes
-        seen = np.unique(code[~missing])
-        compact = np.where(missing, -1, np.searchsorted(seen, code))
+        present = np.unique(code[~missing])
+        names = _names(present, [labels for _, labels in pieces])
         values = pd.Categorical.from_codes(
-            compact,
-            categories=pd.Index(_names(seen, [labels for _, labels in pieces])),
+            np.where(missing, -1, np.searchsorted(present, code)),
+            categories=pd.Index(names),
             ordered=True,
         )
         return pd.Series(values, index=frame.index, name="subgroup")
 
     def _ordered(self, frame: pd.DataFrame) -> list[str]:
+        """Return the columns as names say them: values first, then bins."""
         binned = [name for name in self.columns if self._is_binned(frame[name])]
         return [name for name in self.columns if name not in binned] + binned
 
@@ -310,23 +346,29 @@ class Subgroups(Record):
         return str(column.name) in self._bins() or has_bins(column)
 
     def _bins(self) -> set[str]:
+        """Return the columns whose bins are chosen."""
         return {*self.widths, *self.quantiles, *self.cuts}
 
     def _piece(
         self, column: "pd.Series[Any]", people: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.int64], list[str]]:
+        """Return a column's part of the subgroups: codes of rows, and their names."""
         name = str(column.name)
         if self._is_binned(column):
             codes, labels = self._cut(column, people)
-            bare = is_age(name) and len(self.columns) > 1
+            # "Female 25–34" is understood; bins of another column need its name.
+            is_clear = is_age(name) and len(self.columns) > 1
         else:
             codes, labels = label_codes(column)
-            bare = not any(is_bare(label) for label in labels)
-        return codes, labels if bare else [f"{name} {label}" for label in labels]
+            is_clear = not any(is_bare(label) for label in labels)
+        if not is_clear:
+            labels = [f"{name} {label}" for label in labels]
+        return codes, labels
 
     def _cut(
         self, column: "pd.Series[Any]", people: NDArray[np.float64] | None
     ) -> tuple[NDArray[np.int64], list[str]]:
+        """Cut a column as chosen: by quantiles, at points, or in bins of one width."""
         name = str(column.name)
         cuts = self.cuts.get(name, ())
         if name in self.quantiles:
@@ -337,10 +379,12 @@ class Subgroups(Record):
         return bin_column(column, width, self.edges, people)
 
     def _inside(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
+        """Return the rows with the values that ``where`` asks for."""
         inside = np.ones(len(frame), dtype=bool)
         for column, values in self.where.items():
             codes, labels = label_codes(frame[column])
-            inside &= np.isin(codes, [i for i, x in enumerate(labels) if x in values])
+            allowed = [i for i, label in enumerate(labels) if label in values]
+            inside &= np.isin(codes, allowed)
         return inside
 
     def _check_frame(self, frame: pd.DataFrame) -> None:
@@ -366,6 +410,7 @@ class Subgroups(Record):
 
 
 def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
+    """Return the names of combinations of values; with dots where words are unclear."""
     if not labels:
         return [NO_SUBGROUPS] * len(cells)
     positions = np.unravel_index(cells, [max(len(column), 1) for column in labels])

@@ -16,8 +16,10 @@ LEAST_SHARE = 0.5  # of the labels of a column that are ranges or numbers
 SCALES = {"": 1.0, "k": 1e3, "m": 1e6, "mio": 1e6}
 
 _NUMBER = r"(?P<{0}>-?\d+(?:\.\d+)?)(?P<{0}_scale>k|mio|m)?"
-_OPEN_LOW, _OPEN_HIGH = r"-inf(?:inity)?", r"\+?inf(?:inity)?"
-_LOW, _HIGH = _NUMBER.format("low"), _NUMBER.format("high")
+_OPEN_LOW = r"-inf(?:inity)?"
+_OPEN_HIGH = r"\+?inf(?:inity)?"
+_LOW = _NUMBER.format("low")
+_HIGH = _NUMBER.format("high")
 _UNIT = r"(?:years?|yrs?|months?|days?|hours?|weeks?)?(?:of age|old)?"
 _UNTIL = r"(?:-|to|until|bis|and)"
 # each with whether the low and the high end belong to the range
@@ -70,6 +72,7 @@ class TextRange(NamedTuple):
         """Return whether all numbers are ``bound`` or more; None if only some are."""
         if self.low >= bound:
             return True
+        # Some numbers of it are below the bound, so the answer is no, or only some.
         reaches = self.high > bound or (self.high == bound and self.has_high)
         return None if reaches else False
 
@@ -86,10 +89,12 @@ class TextRange(NamedTuple):
         ----------
         test : {"above", "at_least", "below", "at_most"}
         """
-        if test in ("at_least", "above"):
-            return self.at_least(bound) if test == "at_least" else self.above(bound)
-        passes = self.at_least(bound) if test == "below" else self.above(bound)
-        return None if passes is None else not passes
+        if test == "at_least":
+            return self.at_least(bound)
+        if test == "above":
+            return self.above(bound)
+        opposite = self.at_least(bound) if test == "below" else self.above(bound)
+        return None if opposite is None else not opposite
 
 
 @lru_cache(maxsize=10_000)
@@ -120,7 +125,9 @@ def read_range(text: str) -> TextRange | None:
 def _range_of(
     parts: dict[str, str | None], low_in: bool, high_in: bool
 ) -> TextRange | None:
-    low_scale, high_scale = parts.get("low_scale"), parts.get("high_scale")
+    """Return the range of a text that has a form; None if its ends do not rise."""
+    low_scale = parts.get("low_scale")
+    high_scale = parts.get("high_scale")
     if parts.get("high") is not None:
         low_scale = low_scale or high_scale  # 50–75k
     low = _scaled(parts.get("low"), low_scale, -math.inf)
@@ -133,7 +140,10 @@ def _range_of(
 
 
 def _scaled(digits: str | None, scale: str | None, absent: float) -> float:
-    return absent if digits is None else float(digits) * SCALES[scale or ""]
+    """Return a number with its scale, such as 50k; ``absent`` without digits."""
+    if digits is None:
+        return absent
+    return float(digits) * SCALES[scale or ""]
 
 
 def are_ranges(labels: Iterable[str]) -> bool:
@@ -144,10 +154,15 @@ def are_ranges(labels: Iterable[str]) -> bool:
     labels = list(labels)
     if not FEWEST_RANGES <= len(labels) <= MOST_LABELS:
         return False
-    read = [read_range(label) for label in labels]
-    known = [each for each in read if each is not None]
-    n_ranges = sum(not each.is_number for each in known)
-    return n_ranges >= FEWEST_RANGES and len(known) >= LEAST_SHARE * len(labels)
+    ranges = _ranges(labels)
+    n_ranges = sum(not text_range.is_number for text_range in ranges)
+    return n_ranges >= FEWEST_RANGES and len(ranges) >= LEAST_SHARE * len(labels)
+
+
+def _ranges(labels: Iterable[str]) -> list[TextRange]:
+    """Return the ranges and numbers among labels, without words."""
+    parsed = (read_range(label) for label in labels)
+    return [text_range for text_range in parsed if text_range is not None]
 
 
 def has_range(labels: Iterable[str]) -> bool:
@@ -155,8 +170,7 @@ def has_range(labels: Iterable[str]) -> bool:
 
     Whoever compares a column with a number says that it holds ranges, so one is enough.
     """
-    read = (read_range(label) for label in labels)
-    return any(each is not None and not each.is_number for each in read)
+    return any(not text_range.is_number for text_range in _ranges(labels))
 
 
 def ordered(labels: Iterable[str]) -> list[str]:
@@ -166,13 +180,13 @@ def ordered(labels: Iterable[str]) -> list[str]:
     ['<25', '25-34', '30', '>74', 'Exempt']
     """
 
-    def key(label: str) -> tuple[bool, float, float, str]:
-        read = read_range(label)
-        if read is None:
+    def sort_key(label: str) -> tuple[bool, float, float, str]:
+        text_range = read_range(label)
+        if text_range is None:
             return True, 0.0, 0.0, label
-        return False, read.low, read.high, label
+        return False, text_range.low, text_range.high, label
 
-    return sorted(labels, key=key)
+    return sorted(labels, key=sort_key)
 
 
 def passing(
@@ -182,14 +196,14 @@ def passing(
 
     Raises ValueError if the bound lies inside a range, some of whose numbers pass.
     """
-    read = _read_together(labels)
+    ranges = _ranges_by_label(labels)
     passes: dict[str, bool] = {}
-    for label, numbers in read.items():
-        passed = False if numbers is None else numbers.holds(test, bound)
+    for label, text_range in ranges.items():
+        passed = False if text_range is None else text_range.holds(test, bound)
         if passed is None:
-            lows = edges(read)
-            nearest = sorted(lows, key=lambda low: (abs(low - bound), low))[:2]
-            choices = " or ".join(f"{low:,.10g}" for low in sorted(nearest))
+            by_distance = sorted(edges(ranges), key=lambda low: (abs(low - bound), low))
+            nearest = sorted(by_distance[:2])
+            choices = " or ".join(f"{low:,.10g}" for low in nearest)
             raise ValueError(
                 f"{column!r} holds ranges, and {label!r} lies on both sides of "
                 f"{bound:,.10g}. Choose an end of a range, such as {choices}."
@@ -206,54 +220,59 @@ def parts_between(
     Raises ValueError if a cut lies inside a range.
     """
     labels = list(labels)
-    parts = {label: 0 if read_range(label) is not None else -1 for label in labels}
+    parts = {label: -1 if read_range(label) is None else 0 for label in labels}
     for cut in cuts:
-        above = passing(column, labels, "at_least", cut)
+        is_above = passing(column, labels, "at_least", cut)
         for label in labels:
-            parts[label] += above[label]
+            parts[label] += is_above[label]
     return parts
 
 
 def edges(labels: Iterable[str]) -> list[float]:
     """Return the finite lower ends of the ranges and numbers, rising: cut points."""
-    read = _read_together(labels).values()
-    lows = {each.low for each in read if each is not None and math.isfinite(each.low)}
-    return sorted(lows)
+    ranges = _ranges_by_label(labels).values()
+    lows = {text_range.low for text_range in ranges if text_range is not None}
+    return sorted(low for low in lows if math.isfinite(low))
 
 
 def are_whole(labels: Iterable[str]) -> bool:
     """Return whether ranges are of whole numbers: 25-34 is followed by 35-44."""
-    read = [each for each in map(read_range, labels) if each is not None]
-    lows = {each.low for each in read if each.has_low}
-    for low, high, has_low, has_high in read:
+    ranges = _ranges(labels)
+    lows = {text_range.low for text_range in ranges if text_range.has_low}
+    for low, high, has_low, has_high in ranges:
         ends = [end for end in (low, high) if math.isfinite(end)]
         if not all(end.is_integer() for end in ends):
             return False
-        between = len(ends) == 2 and low < high
-        if between and (high in lows or not (has_low and has_high)):
+        # 20-30 beside 30-40 shares an end, so these are ranges of any numbers.
+        has_two_ends = len(ends) == 2 and low < high
+        if has_two_ends and (high in lows or not (has_low and has_high)):
             return False
     return True
 
 
-def _read_together(labels: Iterable[str]) -> dict[str, TextRange | None]:
-    """Return ranges as they are beside each other.
+def _ranges_by_label(labels: Iterable[str]) -> dict[str, TextRange | None]:
+    """Return ranges as they are beside each other, None for a word.
 
-    Among ranges of whole numbers ">74" begins at 75. Of "20-30" and "30-40" the second
-    has the shared end.
+    Among ranges of whole numbers ">74" begins at 75. Where "20-30" and "30-40" share an
+    end, it belongs to the second.
     """
     labels = list(labels)
     whole = are_whole(labels)
-    read = {label: read_range(label) for label in labels}
-    lows = {each.low for each in read.values() if each is not None}
+    ranges = {label: read_range(label) for label in labels}
+    lows = {text_range.low for text_range in ranges.values() if text_range is not None}
 
-    def fitted(each: TextRange) -> TextRange:
-        if each.is_number:
-            return each
-        low, high, has_low, has_high = each
-        if whole:
-            low += math.isfinite(low) and not has_low
-            high -= math.isfinite(high) and not has_high
-            return TextRange(low, high, math.isfinite(low), math.isfinite(high))
-        return TextRange(low, high, has_low, has_high and high not in lows)
+    def fitted(text_range: TextRange | None) -> TextRange | None:
+        if text_range is None or text_range.is_number:
+            return text_range
+        low, high, has_low, has_high = text_range
+        if not whole:
+            return TextRange(low, high, has_low, has_high and high not in lows)
+        is_bounded_below = math.isfinite(low)
+        is_bounded_above = math.isfinite(high)
+        if is_bounded_below and not has_low:
+            low += 1
+        if is_bounded_above and not has_high:
+            high -= 1
+        return TextRange(low, high, is_bounded_below, is_bounded_above)
 
-    return {x: None if each is None else fitted(each) for x, each in read.items()}
+    return {label: fitted(text_range) for label, text_range in ranges.items()}

@@ -52,7 +52,7 @@ from numpy.typing import NDArray
 from fairdash.analysis.subgroups.conditions import Condition, SearchColumn
 from fairdash.metrics import counting
 
-Float = NDArray[np.floating]
+Floats = NDArray[np.floating]  # single or double precision
 Mask = NDArray[np.bool_]
 Block = tuple[int, ...]  # columns, of which a subgroup has one condition each
 Conditions = tuple[Condition, ...]
@@ -70,11 +70,11 @@ class Pair(NamedTuple):
 
     a: int
     b: int
-    gap: Float
-    variance: Float
+    gap: Floats
+    variance: Floats
 
 
-def pairs(n: Float, k: Float) -> Iterator[Pair]:
+def pairs(n: Floats, k: Floats) -> Iterator[Pair]:
     """Yield every pair of groups with its gap and the variance of it.
 
     ``n`` and ``k``, (groups, ...), are rows and positive rows. The variance is infinite
@@ -94,7 +94,7 @@ def pairs(n: Float, k: Float) -> Iterator[Pair]:
         yield Pair(a, b, gap, np.maximum(pooled, variance[a] + variance[b]))
 
 
-def studentised(n: Float, k: Float) -> Float:
+def studentised(n: Floats, k: Floats) -> Floats:
     """Return the largest studentised gap between two groups, z."""
     squared = np.zeros(n.shape[1:], n.dtype)
     for pair in pairs(n, k):
@@ -102,7 +102,7 @@ def studentised(n: Float, k: Float) -> Float:
     return np.sqrt(squared)
 
 
-def pooled_bound(n: Float, k: Float, totals: Float) -> Float:
+def pooled_bound(n: Floats, k: Floats, totals: Floats) -> Floats:
     r"""Return a bound on the square of z of two groups, from the counts of one.
 
     With the totals N and K of both groups, all shrunk (N by 4, K by 2, n by 2, k by 1),
@@ -125,7 +125,7 @@ def pooled_bound(n: Float, k: Float, totals: Float) -> Float:
     return squared
 
 
-def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
+def counted(sums: Sequence[Floats], worth: float | None) -> tuple[Floats, Floats]:
     """Return rows and positive rows, with weights those of independent rows.
 
     ``sums``, each (2, ...), are over all rows and over those that are positive: of
@@ -153,7 +153,7 @@ def counted(sums: Sequence[Float], worth: float | None) -> tuple[Float, Float]:
     return n, np.nan_to_num(rate) * n
 
 
-def certain_gap(n: Float, k: Float, critical: float) -> Float:
+def certain_gap(n: Floats, k: Floats, critical: float) -> Floats:
     """Return the largest gap between two groups less ``critical`` standard errors."""
     best = np.full(n.shape[1:], -np.inf)
     for pair in pairs(n, k):
@@ -164,14 +164,14 @@ def certain_gap(n: Float, k: Float, critical: float) -> Float:
     return best
 
 
-def widest_pair(n: Float, k: Float) -> tuple[int, int]:
+def widest_pair(n: Floats, k: Floats) -> tuple[int, int]:
     """Return the lower and the higher group of the largest studentised gap."""
     widest = max(pairs(n, k), key=lambda pair: float(pair.gap**2 / pair.variance))
     a, b = widest.a, widest.b
     return (a, b) if widest.gap >= 0 else (b, a)
 
 
-def gap_between(n: Float, k: Float, low: int, high: int) -> tuple[float, float]:
+def gap_between(n: Floats, k: Floats, low: int, high: int) -> tuple[float, float]:
     """Return the gap of shrunk rates, ``high`` minus ``low``, and its variance."""
     groups = [low, high]
     (pair,) = pairs(n[groups], k[groups])
@@ -192,18 +192,18 @@ class Rows:
     group: NDArray[np.int64]
     n_groups: int
     unit: NDArray[np.int64] | None = None
-    weight: Float | None = None
+    weight: Floats | None = None
     worth: float | None = None
 
     @property
-    def mass(self) -> Float:
+    def mass(self) -> Floats:
         """What each row counts."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
-    def marks(self) -> list[Float]:
+    def marks(self) -> list[Floats]:
         """What is summed: ones, weights, their squares, and these times numbers."""
-        marks: list[Float] = [np.ones(len(self))]
+        marks: list[Floats] = [np.ones(len(self))]
         if self.weight is not None or self.worth is not None:
             marks.append(self.mass)
             marks.append(self.mass**2)
@@ -229,7 +229,7 @@ class Rows:
         codes = tuple(self.columns[j].codes for j in block)
         return np.ravel_multi_index(codes, widths), widths
 
-    def conjunctions(self, block: Block, cells: Float) -> Float:
+    def conjunctions(self, block: Block, cells: Floats) -> Floats:
         """Return sums over conjunctions, (conjunctions, ...), of those over cells.
 
         One column after another: its conditions are 0/1 rows over its bins, so that a
@@ -244,7 +244,7 @@ class Rows:
             n_conjunctions *= len(items)
         return table.reshape(n_conjunctions, *cells.shape[1:])
 
-    def counts(self, block: Block) -> tuple[Float, Float, Float]:
+    def counts(self, block: Block) -> tuple[Floats, Floats, Floats]:
         """Return rows of conjunctions, and `counted` ones, (groups, conjunctions)."""
         cell, widths = self.cells(block)
         n_cells = int(np.prod(widths))
@@ -256,13 +256,13 @@ class Rows:
         n_rows = sums[0][:, 0].sum(1)
         return n_rows, n, k
 
-    def counts_of(self, inside: Mask) -> tuple[Float, Float]:
+    def counts_of(self, inside: Mask) -> tuple[Floats, Floats]:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
         cell = np.where(inside, 0, 1)
         sums = [self._by_cell(cell, mark, 2)[0] for mark in self.marks]
         return counted(sums, self.worth)
 
-    def _by_cell(self, cell: NDArray[np.int64], mark: Float, size: int) -> Float:
+    def _by_cell(self, cell: NDArray[np.int64], mark: Floats, size: int) -> Floats:
         """Return sums of a mark over all and over positive rows, (cells, 2, groups)."""
         place = cell * self.n_groups + self.group
         length = size * self.n_groups
@@ -311,7 +311,7 @@ class _Best:
         self.score = np.empty(0)
         self.places: list[tuple[Block, int]] = []
 
-    def take(self, block: Block, places: NDArray[np.int64], score: Float) -> None:
+    def take(self, block: Block, places: NDArray[np.int64], score: Floats) -> None:
         """Take the conjunctions of a block in; earlier ones come first where equal."""
         new = np.flatnonzero(score > self.above)
         scores = np.concatenate([self.score, score[new]])
@@ -325,7 +325,7 @@ class _Best:
 
 def largest_by_chance(
     rows: Rows, depth: int, min_size: int, times: int, rng: np.random.Generator
-) -> tuple[int, Float]:
+) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each permutation."""
     n_searched = 0
     statistics = []
@@ -357,7 +357,7 @@ def random_signs(
 
 def _largest_by_signs(
     rows: Rows, depth: int, min_size: int, signs: NDArray[np.float32]
-) -> tuple[int, Float]:
+) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each line of signs.
 
     Values become a common mean plus or minus the residual from it: that of the groups
@@ -379,7 +379,7 @@ def _largest_by_signs(
         n_cells = int(np.prod(widths))
         size = n_cells * n_groups
         place = cell * n_groups + rows.group
-        by_cell: Float = np.stack(
+        by_cell: Floats = np.stack(
             [np.bincount(place, mark, size) for mark in constant_marks], axis=1
         ).astype(np.float64)
         constant = rows.conjunctions(block, by_cell.reshape(n_cells, n_groups, -1))
@@ -407,7 +407,7 @@ def _largest_by_signs(
                 [squares, centre * squares + by_square],
                 [n, value_squares],
             ]
-            by_group: list[Float] = [
+            by_group: list[Floats] = [
                 np.stack(pair).transpose(0, 2, 1, 3) for pair in sums
             ]
             z = studentised(*counted(by_group, rows.worth or 1.0))
@@ -433,7 +433,7 @@ def _residuals(rows: Rows) -> tuple[NDArray[np.float64], float]:
 
 def _largest(
     rows: Rows, depth: int, min_size: int, labels: NDArray[np.uint8]
-) -> tuple[int, Float]:
+) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each permutation.
 
     All permutations of a block are counted by one product of a sparse matrix.
@@ -472,7 +472,7 @@ def _largest(
     return n_searched, largest
 
 
-def _raise(largest: Float, sums: Float) -> None:
+def _raise(largest: Floats, sums: Floats) -> None:
     """Raise the largest z of each permutation to those of some subgroups, in place.
 
     A cheap bound leaves few subgroups for which z is computed.
@@ -489,7 +489,7 @@ def _raise(largest: Float, sums: Float) -> None:
     np.maximum.at(largest, time, studentised(*counts))
 
 
-def _of_groups(sums: Float, n_groups: int, times: int) -> Float:
+def _of_groups(sums: Floats, n_groups: int, times: int) -> Floats:
     """Return rows and positive rows of all groups, (2, groups, subgroups, times)."""
     by_group = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
     totals = sums[..., -1].T[:, None, :, None]

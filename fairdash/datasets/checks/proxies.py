@@ -1,4 +1,4 @@
-"""Features that stand in for the group: a model may use them in its place."""
+"""Proxies: features that predict the group, so that a model may use them for it."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -30,19 +30,19 @@ _REMEDY = (
 )
 
 
-class Telling(NamedTuple):
-    """How well a feature tells the group, and how surely better than by chance.
+class Association(NamedTuple):
+    """How well a feature predicts the group, and how surely better than by chance.
 
     Attributes
     ----------
-    far : bool
-        Whether it tells it far better than chance does, not only surely so.
+    is_strong : bool
+        Whether it predicts far better than chance, not only surely so.
     p : float
         Of the hypothesis that the feature is independent of the group.
     words : str
     """
 
-    far: bool
+    is_strong: bool
     p: float
     words: str
 
@@ -56,44 +56,53 @@ def proxy_findings(used: UsedRows, roles: Roles, names: list[str]) -> Iterator[P
     correction over features, groups and ways.
     """
     sensitive = roles.sensitive_columns()
-    asked = [name for name in names if name not in sensitive]
-    asked = asked[: column_kinds.SCREEN_COLUMNS]
+    features = [name for name in names if name not in sensitive]
+    features = features[: column_kinds.SCREEN_COLUMNS]
     rows = _rows(used, roles)
     group = used.group[rows]
-    told = [list(_ways(used.table[name].iloc[rows], group)) for name in asked]
-    n_tests = sum(map(len, told))
-    for name, ways in zip(asked, told, strict=True):
-        far = [way for way in ways if way.far and way.p * n_tests <= ERROR]
-        if not far:
+    associations = {
+        name: list(_associations(used.table[name].iloc[rows], group))
+        for name in features
+    }
+    n_tests = sum(map(len, associations.values()))
+    group_name = CROSS.join(sensitive)
+    for name, tests in associations.items():
+        strong = [
+            test for test in tests if test.is_strong and test.p * n_tests <= ERROR
+        ]
+        if not strong:
             continue
-        best = min(far, key=lambda way: way.p)
-        about = CROSS.join(sensitive)
+        surest = min(strong, key=lambda test: test.p)
         yield Problem(
             "warning",
             "proxy",
             name,
             len(used.table),
-            f"The feature {name!r} tells {about!r}: {best.words}.",
+            f"The feature {name!r} tells {group_name!r}: {surest.words}.",
             _REMEDY,
-            Remedy(kind="leave_out", column=name, reason=f"tells {about}"),
+            Remedy(kind="leave_out", column=name, reason=f"tells {group_name}"),
         )
 
 
 def _rows(used: UsedRows, roles: Roles) -> Codes:
-    """Return the places of some rows; of a unit one row, for others are no news."""
+    """Return the positions of some rows in random order, one of each unit.
+
+    Further rows of a unit are not independent of the first.
+    """
     rng = np.random.default_rng(0)
-    places = np.flatnonzero(used.group >= 0)
+    positions = np.flatnonzero(used.group >= 0)
     if roles.unit is not None:
-        unit = pd.factorize(used.table[roles.unit].iloc[places])[0]
-        order = rng.permutation(len(places))
-        first = np.unique(unit[order], return_index=True)[1]
-        places = places[order[first]]
-    if len(places) > ROWS:
-        places = rng.choice(places, ROWS, replace=False, shuffle=False)
-    return rng.permutation(places)
+        unit = pd.factorize(used.table[roles.unit].iloc[positions])[0]
+        order = rng.permutation(len(positions))
+        _, first = np.unique(unit[order], return_index=True)
+        positions = positions[order[first]]
+    if len(positions) > ROWS:
+        positions = rng.choice(positions, ROWS, replace=False, shuffle=False)
+    return rng.permutation(positions)
 
 
-def _ways(column: "pd.Series[Any]", group: Codes) -> Iterator[Telling]:
+def _associations(column: "pd.Series[Any]", group: Codes) -> Iterator[Association]:
+    """Yield the tests of a feature against the group."""
     if column_kinds.is_number(column):
         values = column.to_numpy(dtype=float, na_value=np.nan)
         values = np.where(np.isinf(values), np.nan, values)
@@ -101,69 +110,88 @@ def _ways(column: "pd.Series[Any]", group: Codes) -> Iterator[Telling]:
         levels = _bins(values)
     else:
         levels = pd.factorize(column.astype(object))[0]
+    # A missing value, -1, becomes a level of its own, 0.
     yield _by_level(levels.astype(np.int64) + 1, group)
 
 
-def _by_rank(values: NDArray[np.float64], group: Codes) -> Iterator[Telling]:
-    """Yield how well a number tells each group from all others: Mann and Whitney."""
+def _by_rank(values: NDArray[np.float64], group: Codes) -> Iterator[Association]:
+    """Yield how well a number separates each group from all others: Mann and Whitney.
+
+    The normal approximation, with the correction for ties.
+    """
     present = np.isfinite(values)
-    ranks, inside = rankdata(values[present]), group[present]
+    ranks = rankdata(values[present])
     n = len(ranks)
-    sizes = np.bincount(inside)
     if n < 2 * FEWEST:
         return
+    sizes = np.bincount(group[present])
+    rank_sums = np.bincount(group[present], ranks)
     _, ties = np.unique(ranks, return_counts=True)
-    tied = (ties**3.0 - ties).sum() / (n * (n - 1.0))
-    sums = np.bincount(inside, ranks)
-    some = np.flatnonzero((sizes >= FEWEST) & (n - sizes >= FEWEST))
-    if np.count_nonzero(sizes) == 2:  # what tells one tells the other
-        some = some[:1]
-    for code in some:
-        own, rest = float(sizes[code]), float(n - sizes[code])
-        above = sums[code] - own * (own + 1) / 2
-        area = float(above / (own * rest))
+    tie_correction = (ties**3.0 - ties).sum() / (n * (n - 1.0))
+    large = np.flatnonzero((sizes >= FEWEST) & (n - sizes >= FEWEST))
+    if np.count_nonzero(sizes) == 2:  # the area of one group is that of the other
+        large = large[:1]
+    for code in large:
+        n_in = float(sizes[code])
+        n_out = float(n - sizes[code])
+        u = rank_sums[code] - n_in * (n_in + 1) / 2
+        area = float(u / (n_in * n_out))
         area = max(area, 1 - area)
-        spread = np.sqrt(own * rest / 12 * (n + 1 - tied))
-        z = (area - 0.5) * own * rest / spread if spread else 0.0
+        error = np.sqrt(n_in * n_out / 12 * (n + 1 - tie_correction))
+        z = (area - 0.5) * n_in * n_out / error if error else 0.0
         words = f"its AUC for a group is {number(area, 2)}, .5 by chance"
-        yield Telling(area >= AREA, 2 * float(norm.sf(z)), words)
+        yield Association(area >= AREA, 2 * float(norm.sf(z)), words)
 
 
-def _by_level(levels: Codes, group: Codes) -> Telling:
+def _by_level(levels: Codes, group: Codes) -> Association:
     """Return how often the commonest group of a level is right, out of fold.
 
-    Against the commonest group of all rows, on rows where the two guesses differ and
-    one is right: of an independent feature, the level's is so in half of them at most.
+    It is compared with the commonest group of all rows, on rows where the two guesses
+    differ and one is right: with an independent feature, the level's guess is right in
+    half of these at most.
     """
-    n_levels, n_groups = int(levels.max(initial=0)) + 1, int(group.max(initial=0)) + 1
-    half = len(group) // 2
-    folds = slice(None, half), slice(half, None)
     commonest = int(np.bincount(group, minlength=1).argmax())
-    right = usual = 0
+    half = len(group) // 2
+    first = slice(None, half)
+    second = slice(half, None)
+    n_right = n_right_without = 0
     p = 1.0
-    for learned, asked in (folds[::-1], folds):
-        cell = levels[learned] * n_groups + group[learned]
-        counts = np.bincount(cell, minlength=n_levels * n_groups)
-        table = counts.reshape(n_levels, n_groups)
-        guess = np.where(table.sum(axis=1) > 0, table.argmax(axis=1), commonest)
-        tied = table[:, commonest] == table.max(axis=1)
-        guess = np.where(tied, commonest, guess)
-        by_level = guess[levels[asked]] == group[asked]
-        by_all = group[asked] == commonest
-        right += int(by_level.sum())
-        usual += int(by_all.sum())
-        gained = int((by_level & ~by_all).sum())
-        lost = int((by_all & ~by_level).sum())
-        # of the last fold only: errors of two folds that learn of each other are not
-        # independent
+    for training, test in ((second, first), (first, second)):
+        guess = _commonest_by_level(levels, group, training, commonest)
+        right = guess[levels[test]] == group[test]
+        right_without = group[test] == commonest
+        n_right += int(right.sum())
+        n_right_without += int(right_without.sum())
+        gained = int((right & ~right_without).sum())
+        lost = int((right_without & ~right).sum())
+        # Of the last fold only: errors of two folds that learn from each other are not
+        # independent.
         p = float(binom.sf(gained - 1, gained + lost, 0.5))
     n = max(len(group), 1)
-    saved = (right - usual) / max(n - usual, 1)
+    errors_saved = (n_right - n_right_without) / max(n - n_right_without, 1)
     words = (
         "the group that is commonest at its value is right for "
-        f"{percent(right / n, 0)} of rows, {percent(usual / n, 0)} without it"
+        f"{percent(n_right / n, 0)} of rows, {percent(n_right_without / n, 0)} without "
+        "it"
     )
-    return Telling(saved >= FEWER_ERRORS, p, words)
+    return Association(errors_saved >= FEWER_ERRORS, p, words)
+
+
+def _commonest_by_level(
+    levels: Codes, group: Codes, training: slice, default: int
+) -> Codes:
+    """Return the commonest group of each level in some rows.
+
+    It is the default where the level has no rows, or where both are as common.
+    """
+    n_levels = int(levels.max(initial=0)) + 1
+    n_groups = int(group.max(initial=0)) + 1
+    cell = levels[training] * n_groups + group[training]
+    counts = np.bincount(cell, minlength=n_levels * n_groups)
+    table = counts.reshape(n_levels, n_groups)
+    guess = np.where(table.sum(axis=1) > 0, table.argmax(axis=1), default)
+    is_tied = table[:, default] == table.max(axis=1)
+    return np.where(is_tied, default, guess)
 
 
 def _bins(values: NDArray[np.float64]) -> Codes:

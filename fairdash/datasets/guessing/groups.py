@@ -1,4 +1,4 @@
-"""Which values of a sensitive column make a group: a guess, and what is chosen."""
+"""Groups of a sensitive column: a guess, and those made of chosen values."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -44,37 +44,44 @@ def guess_groups(
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
         return None, (round_median(column, above=False),)
     codes, labels = label_codes(column)
-    if (by_size := range_labels(column)) is not None and len(by_size) > MOST_GROUPS:
-        return None, (_middle_end(column, by_size),)
+    ranges = range_labels(column)
+    if ranges is not None and len(ranges) > MOST_GROUPS:
+        return None, (_middle_end(column, ranges),)
     if len(labels) == 2:
-        bare = all(map(is_bare, labels))
-        return ({f"{column.name} {x}": (x,) for x in labels} if bare else None), ()
+        # "0" and "1" say nothing without the name of the column.
+        if all(map(is_bare, labels)):
+            return {f"{column.name} {label}": (label,) for label in labels}, ()
+        return None, ()
     counts = count_codes(codes, len(labels))
     order = np.argsort(-counts, kind="stable")
     for label in labels:
         if label.lower() in MAJORITY_ETHNICITY:
-            if not second:
-                return groups_of([label], labels), ()
-            other = next(labels[i] for i in order if labels[i] != label)
-            return groups_of([label, other], labels), ()
+            chosen = [label]
+            if second:
+                by_rows = (labels[i] for i in order)
+                chosen.append(next(value for value in by_rows if value != label))
+            return groups_of(chosen, labels), ()
     large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
         return None, ()
-    alone = [labels[i] for i in (large or order[:1])[: MOST_GROUPS - 1]]
-    return groups_of(alone, labels), ()
+    # The last group is of all others; without a large value the commonest stays.
+    chosen_codes = (large or order[:1])[: MOST_GROUPS - 1]
+    return groups_of([labels[i] for i in chosen_codes], labels), ()
 
 
-def _middle_end(column: "pd.Series[Any]", by_size: list[str]) -> float:
-    """Return the lower end of ranges that parts the rows most evenly."""
+def _middle_end(column: "pd.Series[Any]", ranges: list[str]) -> float:
+    """Return the lower end of ranges that divides the rows most evenly."""
     codes, labels = label_codes(column)
-    rows = dict(zip(labels, count_codes(codes, len(labels)), strict=True))
+    counts = count_codes(codes, len(labels))
+    n_rows = int(counts.sum())
+    rows = {label: int(count) for label, count in zip(labels, counts, strict=True)}
 
     def unevenness(end: float) -> int:
-        parts = parts_between(str(column.name), by_size, [end])
-        above = sum(int(rows[label]) for label in by_size if parts[label] == 1)
-        return abs(sum(map(int, rows.values())) - 2 * above)
+        parts = parts_between(str(column.name), ranges, [end])
+        n_above = sum(rows[label] for label in ranges if parts[label] == 1)
+        return abs(n_rows - 2 * n_above)
 
-    return min(edges(by_size), key=unevenness)
+    return min(edges(ranges), key=unevenness)
 
 
 def groups_of(
@@ -90,8 +97,9 @@ def groups_of(
     if len(chosen) == 1:
         return {chosen[0]: (chosen[0],), f"Not {chosen[0]}": ()}
     rest = [label for label in labels if label not in chosen]
-    together = rest[0] if len(rest) == 1 else _OTHERS
-    return {**{value: (value,) for value in chosen}, together: ()}
+    groups: dict[str, tuple[str, ...]] = {value: (value,) for value in chosen}
+    groups[rest[0] if len(rest) == 1 else _OTHERS] = ()
+    return groups
 
 
 def chosen_of(groups: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...] | None:
@@ -100,9 +108,9 @@ def chosen_of(groups: Mapping[str, tuple[str, ...]] | None) -> tuple[str, ...] |
     None where it cannot make them: without all others, or with several values in a
     group.
     """
-    named = [values for values in (groups or {}).values() if values]
-    if (groups and len(named) == len(groups)) or any(
-        len(values) > 1 for values in named
-    ):
+    groups = groups or {}
+    listed = [values for values in groups.values() if values]
+    lacks_rest = bool(groups) and len(listed) == len(groups)
+    if lacks_rest or any(len(values) > 1 for values in listed):
         return None
-    return tuple(values[0] for values in named)
+    return tuple(values[0] for values in listed)

@@ -1,4 +1,4 @@
-"""Widely used public layouts: what their columns mean, recognised by several names."""
+"""Layouts of widely used public tables, recognised by the names of their columns."""
 
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
@@ -46,16 +46,19 @@ class Layout:
     count: str | None = None
 
     def fits(self, names: Sequence[str]) -> bool:
-        """Tell whether a table with these columns has this layout."""
+        """Return whether a table with these columns has this layout."""
         needed = (*self.columns, self.outcome)
         return all(self.first(pattern, names) is not None for pattern in needed)
 
     @staticmethod
     def first(pattern: str | None, names: Iterable[str]) -> str | None:
-        """Return the first of some names that a pattern is of, in any case."""
+        """Return the first of some names that matches a pattern, in any case."""
         if pattern is None:
             return None
-        return next((n for n in names if fnmatchcase(n.lower(), pattern)), None)
+        for name in names:
+            if fnmatchcase(name.lower(), pattern):
+                return name
+        return None
 
     def target(self, names: Sequence[str]) -> str:
         """Return the outcome of a table that fits."""
@@ -63,25 +66,34 @@ class Layout:
 
     def group_column(self, names: Sequence[str]) -> str | None:
         """Return the first sensitive column that is there."""
-        found = (self.first(pattern, names) for pattern in self.sensitive)
-        return next(filter(None, found), None)
+        for pattern in self.sensitive:
+            name = self.first(pattern, names)
+            if name:
+                return name
+        return None
 
     def is_consequence(self, name: str) -> bool:
-        """Tell whether a column is known only after the decision."""
-        return any(fnmatchcase(name.lower(), part) for part in self.consequences)
+        """Return whether a column is known only after the decision."""
+        lower = name.lower()
+        return any(fnmatchcase(lower, pattern) for pattern in self.consequences)
 
     def missing_in(self, frame: pd.DataFrame) -> Iterator[Remedy]:
         """Yield the steps that make its codes missing, where a column has them."""
         for name in map(str, frame):
-            low = name.lower()
-            listed = (x for part, x in self.missing.items() if fnmatchcase(low, part))
-            codes = next(listed, ())
+            codes = self._missing_codes(name)
             if not codes or is_number(frame[name]):
                 continue
             _, labels = label_codes(frame[name])
             present = tuple(code for code in codes if code in labels)
             if present:
                 yield Remedy(kind="missing", column=name, values=present)
+
+    def _missing_codes(self, name: str) -> tuple[str, ...]:
+        """Return the codes that stand for no value in a column; none if unlisted."""
+        for pattern, codes in self.missing.items():
+            if fnmatchcase(name.lower(), pattern):
+                return codes
+        return ()
 
     def sides(
         self, column: "pd.Series[Any]"
@@ -100,7 +112,11 @@ class Layout:
     def groups_in(self, column: "pd.Series[Any]") -> dict[str, tuple[str, ...]] | None:
         """Return the groups of the layout that a column has, None of fewer than two."""
         _, labels = label_codes(column)
-        groups = {n: v for n, v in self.groups.items() if set(v) <= set(labels)}
+        groups = {
+            name: values
+            for name, values in self.groups.items()
+            if set(values) <= set(labels)
+        }
         return groups if len(groups) > 1 else None
 
 
@@ -112,17 +128,21 @@ def layouts() -> tuple[Layout, ...]:
 
 
 def _layout(name: str, fields: dict[str, Any]) -> Layout:
-    tables = ("groups", "missing")
-    by_name: dict[str, Any] = {
-        table: {n: tuple(values) for n, values in fields.pop(table, {}).items()}
-        for table in tables
-    }
-    listed: Any = {n: tuple(v) if isinstance(v, list) else v for n, v in fields.items()}
-    return Layout(name=name, **by_name, **listed)
+    """Return a layout of the file; its lists become tuples, which nobody changes."""
+    arguments: dict[str, Any] = {}
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            value = {label: tuple(values) for label, values in value.items()}
+        elif isinstance(value, list):
+            value = tuple(value)
+        arguments[key] = value
+    return Layout(name=name, **arguments)
 
 
 def layout_of(frame: pd.DataFrame) -> Layout | None:
-    """Return the layout of a table by the names of its columns, None of another."""
+    """Return the layout of a table by the names of its columns, None for another."""
     names = [str(name) for name in frame]
-    fitting = (layout for layout in layouts() if layout.fits(names))
-    return next((x for x in fitting if x.group_column(names) is not None), None)
+    for layout in layouts():
+        if layout.fits(names) and layout.group_column(names) is not None:
+            return layout
+    return None

@@ -1,4 +1,4 @@
-"""Which columns say how many people a row stands for, and not what somebody weighs."""
+"""Columns of sampling weights, as against what people weigh."""
 
 import numpy as np
 import pandas as pd
@@ -6,12 +6,17 @@ import pandas as pd
 from fairdash.datasets.column_kinds import is_number, words
 from fairdash.datasets.guessing.words import SENSITIVE_WORDS, listed, strength
 
-_CERTAIN, _WEIGHT = listed("sampling_weight"), listed("weight")
-_WEIGHED, _BODY = listed("weighed"), listed("body")
-_SENSITIVE = 5.0  # how strongly a name beside it says that rows are people
+_CERTAIN = listed("sampling_weight")
+_WEIGHT = listed("weight")
+_WEIGHED = listed("weighed")
+_BODY = listed("body")
+_SENSITIVE = 5.0  # how strongly the name of a column says that rows are people
 _HEAVIEST = 10_000  # more than any unit in which a person's weight is written
-_WIDE, _WIDEST = 5, 1_000  # times the 1st percentile: of all ages, from birth on, < 300
-_NEAR_ONE, _VARIED = 0.005, 0.01  # of normalised weights: mean, standard deviation
+# The 99th percentile over the 1st; of what people of all ages weigh it is below 300.
+_WIDE = 5
+_WIDEST = 1_000
+_NEAR_ONE = 0.005  # the distance of the mean of normalised weights from 1
+_VARIED = 0.01  # their standard deviation
 
 
 def is_weight(frame: pd.DataFrame, name: str) -> bool:
@@ -21,25 +26,27 @@ def is_weight(frame: pd.DataFrame, name: str) -> bool:
     people is one by its values, unless a column beside it describes a body: they are
     larger and spread wider than what people weigh, or their mean is 1.
     """
-    named = words(name)
-    if named & _CERTAIN:
+    name_words = words(name)
+    if name_words & _CERTAIN:
         return True
-    if not named & _WEIGHT or not named <= _WEIGHT | _WEIGHED:
+    if not name_words & _WEIGHT or not name_words <= _WEIGHT | _WEIGHED:
         return False
-    if named & _WEIGHED:
+    if name_words & _WEIGHED:
         return True
-    beside = [str(other) for other in frame if str(other) != name]
-    of_bodies = any(words(other) & _BODY for other in beside)
-    of_people = any(map(_describes_people, beside))
-    return of_people and not of_bodies and _weighs_no_bodies(frame[name])
+    peers = [str(column) for column in frame if str(column) != name]
+    has_bodies = any(words(column) & _BODY for column in peers)
+    has_people = any(map(_describes_people, peers))
+    return has_people and not has_bodies and _weighs_no_bodies(frame[name])
 
 
 def _describes_people(name: str) -> bool:
+    """Return whether a column says that rows are people, as a sensitive one does."""
     strengths = (strength(name, table) for table in SENSITIVE_WORDS.values())
     return max(strengths) >= _SENSITIVE
 
 
 def _weighs_no_bodies(column: "pd.Series[float]") -> bool:
+    """Return whether values are sampling weights rather than what people weigh."""
     if not is_number(column):
         return False
     values = column.dropna().to_numpy(dtype=np.float64)
@@ -48,4 +55,5 @@ def _weighs_no_bodies(column: "pd.Series[float]") -> bool:
     if abs(values.mean() - 1) <= _NEAR_ONE:
         return bool(values.std() > _VARIED)
     low, high = np.quantile(values, [0.01, 0.99])
-    return bool(high > _WIDEST * low or high > max(_HEAVIEST, _WIDE * low))
+    is_heavy = high > max(_HEAVIEST, _WIDE * low)
+    return bool(is_heavy or high > _WIDEST * low)
