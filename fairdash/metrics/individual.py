@@ -173,22 +173,23 @@ def group_directions(
     named = unit_vectors(columns, feature_names)
     if named.shape[1]:
         FairMetric.ignoring(feature_names, named)  # refuses all columns
-    left = ~named.any(axis=1)
+    remaining = ~named.any(axis=1)
+    features = rows[:, remaining]
     solver = LogisticRegression(C=1 / (alpha * len(rows)), max_iter=1000)
-    solver.fit(rows[:, left], codes)
-    centred = rows[:, left] - rows[:, left].mean(0)
+    solver.fit(features, codes)
+    centred = features - features.mean(0)
     span = _orthonormal(solver.coef_.T)
-    beyond = centred - centred @ span @ span.T
-    if np.linalg.norm(beyond) <= _VARIES * np.linalg.norm(centred):
+    outside_span = centred - centred @ span @ span.T
+    if np.linalg.norm(outside_span) <= _VARIES * np.linalg.norm(centred):
         # scikit-learn's checks ask for "1 feature(s)"
         raise ValueError(
             f"The directions that predict {len(groups)} groups span all that the "
-            f"{left.sum()} feature(s) left vary in. So any two people would be "
+            f"{remaining.sum()} feature(s) left vary in. So any two people would be "
             "alike. Merge groups, or choose columns that should not count "
             "instead."
         )
     learned = np.zeros((rows.shape[1], len(solver.coef_)))
-    learned[left] = solver.coef_.T
+    learned[remaining] = solver.coef_.T
     return FairMetric.ignoring(feature_names, np.hstack([named, learned]))
 
 
@@ -272,8 +273,11 @@ def unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
 
 
 def _orthonormal(vectors: Float) -> Float:
-    # The search for counterparts starts at random along this basis, so its order and
-    # signs are part of what a setting trains.
+    """Return an orthonormal basis of vectors by Gram and Schmidt, in their order.
+
+    The search for counterparts starts at random along this basis, so its order and
+    signs are part of what a setting trains.
+    """
     basis = np.empty((len(vectors), 0))
     for vector in vectors.T:
         rest = vector

@@ -87,12 +87,16 @@ def turned_words(
         place = "all rows" if finding.subgroup is None else finding.subgroup
         against.setdefault(worse, []).append(place)
     for group, places in against.items():
-        named = places[:_MOST_NAMED]
-        if more := len(places) - len(named):
-            named.append(plural(more, "other subgroup"))
-        where = f"Over {named[0]}" if named == ["all rows"] else f"In {listing(named)}"
+        examples = places[:_MOST_NAMED]
+        n_more = len(places) - len(examples)
+        if n_more:
+            examples.append(plural(n_more, "other subgroup"))
+        if examples == ["all rows"]:
+            place = "Over all rows"
+        else:
+            place = f"In {listing(examples)}"
         sentences.append(
-            f"{where} the gap turned against {group_label(feature, group)}."
+            f"{place} the gap turned against {group_label(feature, group)}."
         )
     return " ".join(sentences)
 
@@ -119,12 +123,12 @@ class BothWays:
         """
         pair = ""
         if n_groups > 2:
-            both = [group_label(feature, name) for name in (self.higher, self.lower)]
-            pair = f" between {listing(both)}"
-        said = f"Inside subgroups gaps{pair} point both ways"
+            names = [group_label(feature, name) for name in (self.higher, self.lower)]
+            pair = f" between {listing(names)}"
+        clause = f"Inside subgroups gaps{pair} point both ways"
         if over_all:
-            return f"{said}: over all rows they cancel in part."
-        return f"{said}, so they cancel over all rows."
+            return f"{clause}: over all rows they cancel in part."
+        return f"{clause}, so they cancel over all rows."
 
 
 def both_ways(
@@ -168,6 +172,7 @@ def both_ways(
 
 
 def _of_higher(finding: Finding) -> Finding:
+    """Return a finding as one of the group with the higher value."""
     return finding if finding.value >= 0 else finding.turned()
 
 
@@ -176,24 +181,26 @@ def _one_sided_ends(
 ) -> tuple[Array, Array]:
     """Return the ends of the gaps of pairs, (subgroups, pairs), NaN where too few."""
     names = dict.fromkeys(name for local in seeds for name in local.cells.subgroups)
-    place = {name: index for index, name in enumerate(names)}
+    row_of_name = {name: row for row, name in enumerate(names)}
     ends = np.full((2, len(seeds), len(names), len(pairs)), np.nan)
-    for index, local in enumerate(seeds):
-        sides = np.array(
-            [[local.cells.groups.index(name) for name in pair] for pair in pairs]
-        ).reshape(-1, 2)
-        first, second = sides.T
-        n_groups, n_places = len(local.cells.groups), int(local.estimable.sum())
-        # both ends of an interval at 1 - 2 alpha are one-sided ones at alpha
-        level = for_all_pairs(2 * confidence - 1, n_groups, times=n_places)
+    for seed, local in enumerate(seeds):
+        # Seeds may have their groups and subgroups in another order, or lack some.
+        group_index = local.cells.groups.index
+        first = np.array([group_index(name) for name, _ in pairs], np.int64)
+        second = np.array([group_index(name) for _, name in pairs], np.int64)
+        # Both ends of an interval at 1 - 2 alpha are one-sided ones at alpha.
+        level = for_all_pairs(
+            2 * confidence - 1,
+            len(local.cells.groups),
+            times=int(local.estimable.sum()),
+        )
         cells = local.reported()
         _, low, high = cells.between(first, second, level)
-        few = np.asarray(cells.too_few(first, second))
-        rows = [place[name] for name in local.cells.subgroups]
-        ends[0, index, rows] = np.where(few, np.nan, low)
-        ends[1, index, rows] = np.where(few, np.nan, high)
-    enough = 2 * np.isfinite(ends).sum(axis=1) >= len(seeds)
-    total = np.nansum(ends, axis=1)
-    mean = divide(total, np.isfinite(ends).sum(axis=1).astype(np.float64))
-    low, high = np.where(enough, mean, np.nan)
+        too_few = np.asarray(cells.too_few(first, second))
+        rows = [row_of_name[name] for name in local.cells.subgroups]
+        ends[0, seed, rows] = np.where(too_few, np.nan, low)
+        ends[1, seed, rows] = np.where(too_few, np.nan, high)
+    n_defined = np.isfinite(ends).sum(axis=1)
+    mean = divide(np.nansum(ends, axis=1), n_defined.astype(np.float64))
+    low, high = np.where(2 * n_defined >= len(seeds), mean, np.nan)
     return low, high

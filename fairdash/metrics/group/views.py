@@ -37,19 +37,21 @@ def over_seeds(table: pd.DataFrame) -> pd.DataFrame:
     one) and n_seeds, in which the subgroup is estimable; in order of first appearance
     """
     estimable = table["reason"] == ""
-    shown = table.assign(**table[NUMBERS].where(estimable), estimable=estimable)
-    rows = shown.groupby(_OVER_SEEDS, sort=False, dropna=False)
+    defined = table.assign(**table[NUMBERS].where(estimable), estimable=estimable)
+    rows = defined.groupby(_OVER_SEEDS, sort=False, dropna=False)
     mean = rows[NUMBERS].mean()
-    seeds = table.groupby("model", sort=False)["seed"].nunique().clip(lower=1)
-    all_seeds = mean.index.get_level_values("model").map(seeds.to_dict()).to_numpy()
     n_seeds = rows["estimable"].sum()
-    enough = 2 * n_seeds >= all_seeds
+    # A subgroup that a seed lacks has no row there: count the seeds of the model.
+    seeds_of_model = table.groupby("model", sort=False)["seed"].nunique().clip(lower=1)
+    model = mean.index.get_level_values("model")
+    n_all_seeds = model.map(seeds_of_model.to_dict()).to_numpy()
+    enough = 2 * n_seeds >= n_all_seeds
     mean = mean.where(enough)
-    mean["n"] = (rows["n"].sum() / all_seeds).round().astype(np.int64)
+    mean["n"] = (rows["n"].sum() / n_all_seeds).round().astype(np.int64)
     mean["method"] = rows["method"].first()
     mean["sd"] = rows["value"].std(ddof=1).where(enough)
     mean["n_seeds"] = n_seeds
-    failing = shown[~estimable].groupby(_OVER_SEEDS, sort=False, dropna=False)
+    failing = defined[~estimable].groupby(_OVER_SEEDS, sort=False, dropna=False)
     reasons = failing["reason"].first().reindex(mean.index).fillna("0 rows")
     mean["reason"] = reasons.where(~enough, "").astype("str")
     mean = mean.reset_index()
@@ -91,6 +93,7 @@ def of_all_rows(table: pd.DataFrame, measure: str) -> pd.DataFrame:
 def _of_subgroups(
     table: pd.DataFrame, measure: str, value: str, ends: str
 ) -> pd.DataFrame:
+    """Return the estimates of the groups together inside subgroups, renamed."""
     inside = table["subgroup"].notna() & table["group"].isna()
     rows = table[inside & (table["measure"] == measure)].reset_index(drop=True)
     names = {"value": value, "low": f"{ends}_low", "high": f"{ends}_high"}
