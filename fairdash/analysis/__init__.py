@@ -1,7 +1,8 @@
 """Statistics without store and sentences: arrays and tables in, results out.
 
-Searches of subgroups, judgements of limits, sequential tests, shifts of columns, noise
-of group records, and search among the people of a table. `fairdash.audits` asks them.
+Searches of subgroups, judgements of limits, sequential tests, impact ratios, shifts of
+columns, noise of group records, and search among the people of a table.
+`fairdash.audits` asks them.
 """
 
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ __all__ = [
     "cells_of",
     "column_shifts",
     "holm",
+    "impact_ratios",
     "in_table",
     "judge",
     "judgement_rows",
@@ -39,7 +41,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.analysis import sequential, subgroups, table_search
+    from fairdash.analysis import impact_ratios, sequential, subgroups, table_search
     from fairdash.analysis.breaks import surely_broken
     from fairdash.analysis.condensing import cells_of
     from fairdash.analysis.dealing import Sample

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairdash.analysis.impact_ratios import Unknown, impact_table, ratio_bounds
 from fairdash.audits.tables import inconsistencies, published_audit
-from fairdash.audits.tables.ll144 import Unknown, bias_audit, impact_table, ratio_bounds
+from fairdash.audits.tables.ll144 import bias_audit
 from fairdash.audits.tables.question import TableQuestion
 
 

@@ -20,14 +20,15 @@ from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts
 from fairdash.audits.tables.question import TableQuestion
 
-_BEYOND_TWO = float(2 * norm.sf(2))  # chance of two deviations, of one comparison
+# Two-sided chance of two deviations, for a single comparison: .0455.
+_TWO_DEVIATIONS = float(2 * norm.sf(2))
 _NAMES = {
     "ratio_low": "low",
     "ratio_high": "high",
     "ratio_alone_low": "alone_low",
     "ratio_alone_high": "alone_high",
 }
-_KEPT = ("difference", "ratio", *_NAMES.values(), "too_few")
+_PAIR_COLUMNS = ("difference", "ratio", *_NAMES.values(), "too_few")
 
 
 class AdverseImpact(NamedTuple):
@@ -122,67 +123,85 @@ def impact_tests(
 
 def _at_once(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return tables with which groups are beyond two deviations among all (Holm)."""
-    single = [
-        table["p_two_deviations"].to_numpy(np.float64) for table in tables.values()
-    ]
-    p = holm(np.concatenate(single))
-    ends = np.cumsum([len(part) for part in single])[:-1]
-    return {
-        name: table.assign(p_at_once=own, two_deviations=own < _BEYOND_TWO)
-        for (name, table), own in zip(tables.items(), np.split(p, ends), strict=True)
-    }
+    # The groups of all tables are one family of tests: a pack shows all of them, and
+    # a reader looks for the one that stands out.
+    p_by_table = [table["p_two_deviations"] for table in tables.values()]
+    adjusted = holm(np.concatenate(p_by_table))
+    result = {}
+    start = 0
+    for name, table in tables.items():
+        end = start + len(table)
+        p = adjusted[start:end]
+        result[name] = table.assign(p_at_once=p, two_deviations=p < _TWO_DEVIATIONS)
+        start = end
+    return result
 
 
 def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
+    """Return a row of tests for each comparison of a group with the reference."""
     counts = part.groups.set_index("group")
     rows = []
     for pair in part.comparisons.rename(columns=_NAMES).to_dict("records"):
-        own, other = counts.loc[pair["group"]], counts.loc[pair["reference"]]
-        smd = np.nan
+        group = pair["group"]
+        reference = pair["reference"]
+        row = _test(pair, counts.loc[group], counts.loc[reference])
+        row["smd"] = np.nan
         if scores is not None:
             values = np.asarray(scores, dtype=float)
-            names = pair["group"], pair["reference"]
-            smd = _standardised(*(values[groups == name] for name in names))
-        rows.append(_test(pair, own, other) | {"smd": smd})
+            row["smd"] = _mean_difference(
+                values[groups == group], values[groups == reference]
+            )
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _test(pair: Mapping[Any, Any], own: Any, other: Any) -> dict[str, Any]:
-    n, x = int(own["n"]), int(own["positive"])
-    m, y = int(other["n"]), int(other["positive"])
-    both = (x + y) / (n + m)
-    spread = np.sqrt(both * (1 - both) * (1 / n + 1 / m))
-    deviations = (x / n - y / m) / spread if spread > 0 else np.nan
+def _test(pair: Mapping[Any, Any], group: Any, reference: Any) -> dict[str, Any]:
+    """Test the selection of a group against that of the reference."""
+    n = int(group["n"])
+    x = int(group["positive"])
+    m = int(reference["n"])
+    y = int(reference["positive"])
+    # Under the hypothesis of one rate for both, its estimate is the pooled rate.
+    pooled = (x + y) / (n + m)
+    standard_error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    deviations = np.nan
+    if standard_error > 0:
+        deviations = (x / n - y / m) / standard_error
+    selected_or_not = np.array([[x, n - x], [y, m - y]])
     return {
         "group": pair["group"],
         "reference": pair["reference"],
         "n": n,
         "selected": x,
-        "rate": float(own["rate"]),
+        "rate": float(group["rate"]),
         "reference_n": m,
         "reference_selected": y,
-        "reference_rate": float(other["rate"]),
-        **{name: pair[name] for name in _KEPT},
+        "reference_rate": float(reference["rate"]),
+        **{name: pair[name] for name in _PAIR_COLUMNS},
         "below_four_fifths": bool(pair["ratio"] < FOUR_FIFTHS),
         "deviations": deviations,
         "two_deviations": False,  # of all groups at once: see `_at_once`
         "p_two_deviations": 2 * norm.sf(abs(deviations)),
-        "p_fisher": fisher_exact(np.array([[x, n - x], [y, m - y]]))[1],
-        "shortfall": n * both - x,
+        "p_fisher": fisher_exact(selected_or_not)[1],
+        "shortfall": n * pooled - x,
     }
 
 
-def _standardised(own: Any, other: Any) -> float:
-    n, m = len(own), len(other)
+def _mean_difference(scores: Any, reference: Any) -> float:
+    """Return the difference of means over the pooled deviation: Cohen's d."""
+    n = len(scores)
+    m = len(reference)
     if n < 2 or m < 2:
         return float("nan")
-    pooled = ((n - 1) * own.var(ddof=1) + (m - 1) * other.var(ddof=1)) / (n + m - 2)
-    if not pooled > 0:
+    squares = (n - 1) * scores.var(ddof=1) + (m - 1) * reference.var(ddof=1)
+    variance = squares / (n + m - 2)
+    if not variance > 0:
         return float("nan")
-    return float((own.mean() - other.mean()) / np.sqrt(pooled))
+    return float((scores.mean() - reference.mean()) / np.sqrt(variance))
 
 
 def _sentence(row: Mapping[Any, Any]) -> str:
+    """Say a row of tests in whole people."""
     text = (
         f"{row['group']}: {row['selected']:,} of {row['n']:,} selected "
         f"({percent(row['rate'])}), against {row['reference_selected']:,} of "

@@ -23,7 +23,8 @@ from fairdash.analysis import Earlier, Judgement, sequential, worst
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded, named_value
-from fairdash.audits.tables.limits import Judged, check_policy, judged_again
+from fairdash.audits.tables.judging import Judged, judged_again
+from fairdash.audits.tables.limits import check_policy
 from fairdash.audits.tables.policy import Limit, Policy
 from fairdash.audits.tables.reading import Source
 from fairdash.datasets import join_tables, read_table, sources
