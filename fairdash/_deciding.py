@@ -16,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._wording import percent
 
-ACCEPTS_ALL, ACCEPTS_NONE = "accepts all", "accepts none"
-NEARLY_ALL, NEARLY_NONE = "accepts nearly all", "accepts nearly none"
-AS_CHANCE, DECIDES = "no better than chance", ""
+ACCEPTS_ALL = "accepts all"
+ACCEPTS_NONE = "accepts none"
+NEARLY_ALL = "accepts nearly all"
+NEARLY_NONE = "accepts nearly none"
+AS_CHANCE = "no better than chance"
+DECIDES = ""
 ALIKE = frozenset({ACCEPTS_ALL, ACCEPTS_NONE, NEARLY_ALL, NEARLY_NONE})
 MOST_SEEDS = 0.5  # share of seeds beyond which a fact is one of the model
 _RARE = 0.1  # of the rarer outcome's share, below which decisions are nearly alike
@@ -40,9 +43,11 @@ def nearly_alike(accepted: ArrayLike, base_rate: ArrayLike) -> NDArray[np.bool_]
     accepted, base_rate : array-like of shares, of one shape
         Rows that are accepted, a, and rows that have the outcome, b.
     """
-    a, b = np.asarray(accepted, float), np.asarray(base_rate, float)
-    rarer = np.minimum(a, 1 - a)
-    return (rarer <= 0) | (rarer < _RARE * np.minimum(b, 1 - b))
+    a = np.asarray(accepted, float)
+    b = np.asarray(base_rate, float)
+    rarer_decision = np.minimum(a, 1 - a)
+    rarer_outcome = np.minimum(b, 1 - b)
+    return (rarer_decision <= 0) | (rarer_decision < _RARE * rarer_outcome)
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,16 @@ class Deciding:
         and, where known, ``alike``, the share in which it decides alike, ``accepted``
         and ``balanced_accuracy``.
         """
-        idle, alike = float(row.get("constant", 0)), float(row.get("alike", 0))
-        is_alike, is_guessing = alike > MOST_SEEDS, idle - alike > MOST_SEEDS
+        idle = float(row.get("constant", 0))
+        alike = float(row.get("alike", 0))
+        is_alike = alike > MOST_SEEDS
+        # A seed that does not decide is either alike or guessing.
+        is_guessing = idle - alike > MOST_SEEDS
         return cls(
-            is_alike,
-            is_guessing,
-            float(row.get("accepted", np.nan)),
-            float(row.get("balanced_accuracy", np.nan)),
+            alike=is_alike,
+            guessing=is_guessing,
+            accepted=float(row.get("accepted", np.nan)),
+            balanced_accuracy=float(row.get("balanced_accuracy", np.nan)),
             mixed=idle > MOST_SEEDS and not (is_alike or is_guessing),
         )
 
@@ -118,8 +126,12 @@ class Deciding:
         balanced_accuracy: float = float("nan"),
     ) -> Self:
         """Return the fact that a row of `fairdash.metrics.decision_status` says."""
-        alike, guessing = status in ALIKE, status == AS_CHANCE
-        return cls(alike, guessing, float(selection_rate), float(balanced_accuracy))
+        return cls(
+            alike=status in ALIKE,
+            guessing=status == AS_CHANCE,
+            accepted=float(selection_rate),
+            balanced_accuracy=float(balanced_accuracy),
+        )
 
     @classmethod
     def of_seeds(cls, seeds: Sequence[Self]) -> Self:
@@ -161,13 +173,14 @@ class Deciding:
         return "no better than guessing" if self.guessing else ""
 
     def share(self) -> str:
-        """Return the share accepted; "all" and "none" are of every row."""
+        """Return the share accepted; "all" and "none" mean every single row."""
         if self.accepted >= 1:
             return "all"
         if self.accepted <= 0:
             return "none"
         if not np.isfinite(self.accepted):
             return "nearly all or none"
+        # Rounding must not turn nearly all into all.
         rounded = percent(self.accepted, 0)
         return {"100%": "over 99%", "0%": "under 1%"}.get(rounded, rounded)
 
@@ -198,13 +211,15 @@ class Deciding:
 
     def details(self, label: str) -> str:
         """Return that sentence with its numbers: what was accepted, and guessing."""
-        said = self.brief(label)
-        if self.guessing and np.isfinite(self.balanced_accuracy):
+        text = self.brief(label)
+        if not self.guessing:
+            return text
+        if np.isfinite(self.balanced_accuracy):
             balanced = percent(self.balanced_accuracy)
-            said += f" Its balanced accuracy is {balanced}; guessing has 50.0%."
-        if self.guessing and np.isfinite(self.accepted):
-            said += f" It accepts {percent(self.accepted)}."
-        return said
+            text += f" Its balanced accuracy is {balanced}; guessing has 50.0%."
+        if np.isfinite(self.accepted):
+            text += f" It accepts {percent(self.accepted)}."
+        return text
 
 
 def none_decides(models: Sequence[Deciding]) -> str:

@@ -16,14 +16,15 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self, dataclass_transform
 
-MOST_PROBLEMS = 5  # that are said
-MOST_LETTERS, NAME_LETTERS = 600, 60  # of a sentence, of a name in it
+MOST_PROBLEMS = 5  # sentences of one message
+MOST_LETTERS = 600  # of a sentence
+NAME_LETTERS = 60  # of a name in a sentence
 Place = tuple[str | int, ...]
 _KINDS: dict[Any, dict[str, Any]] = {}  # types of the fields of each record
 
 
 class Problem(NamedTuple):
-    """What is wrong in which field; the entries of a list have numbers."""
+    """A mistake and the field that it is in; the entries of a list have numbers."""
 
     place: Place
     message: str
@@ -42,8 +43,8 @@ def explained(problems: Iterable[tuple[Place, str]]) -> str:
     """Return the first problems, with the names of their fields, and how many more."""
     sentences = []
     for place, message in problems:
-        where = ".".join(cut(str(part), NAME_LETTERS) for part in place)
-        sentences.append(f"{where}: {message}" if where else message)
+        path = ".".join(cut(str(part), NAME_LETTERS) for part in place)
+        sentences.append(f"{path}: {message}" if path else message)
     return first_few(sentences)
 
 
@@ -61,7 +62,7 @@ def cut(text: str, most: int = MOST_LETTERS) -> str:
 
 
 class Before(NamedTuple):
-    """What changes a value before it is checked, as metadata of a type."""
+    """A change of a value before it is checked, as metadata of a type."""
 
     change: Callable[[Any], Any]
 
@@ -106,9 +107,11 @@ class Record:
 
     def __post_init__(self) -> None:
         kinds = _kinds_of(type(self))
-        values = _read_all((name, getattr(self, name), kinds[name]) for name in kinds)
+        values = _read_all(
+            (name, getattr(self, name), kind) for name, kind in kinds.items()
+        )
         for name, value in zip(kinds, values, strict=True):
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, value)  # the dataclass is frozen
         self._check()
 
     def _check(self) -> None:
@@ -121,17 +124,15 @@ class Record:
             return content
         if not isinstance(content, Mapping):
             raise _wrong("Input should be a valid dictionary", content)
-        declared = {each.name: each for each in fields(cls)}
-        problems = [
-            Problem((name,), "Field required", content)
-            for name, each in declared.items()
-            if name not in content and _default(each) is MISSING
-        ]
-        problems += [
-            Problem((name,), "Extra inputs are not permitted", content[name])
-            for name in content
-            if name not in declared
-        ]
+        declared = {part.name: part for part in fields(cls)}
+        problems = []
+        for name, part in declared.items():
+            if name not in content and _default(part) is MISSING:
+                problems.append(Problem((name,), "Field required", content))
+        for name, value in content.items():
+            if name not in declared:
+                message = "Extra inputs are not permitted"
+                problems.append(Problem((name,), message, value))
         if problems:
             raise InvalidError(problems)
         try:
@@ -154,8 +155,8 @@ class Record:
     def model_construct(cls, **values: Any) -> Self:
         """Return a record whose fields are not checked; others are at their default."""
         record = object.__new__(cls)
-        record.__dict__.update({each.name: _default(each) for each in fields(cls)})
-        record.__dict__.update(values)
+        defaults = {part.name: _default(part) for part in fields(cls)}
+        record.__dict__.update(defaults | values)
         return record
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
@@ -172,18 +173,21 @@ class Record:
         exclude_none: bool = False,
     ) -> dict[str, Any]:
         """Return the fields as plain data; with ``mode="json"`` tuples are lists."""
-        options = (mode, exclude_defaults, exclude_none)
+        options = _DumpOptions(mode, exclude_defaults, exclude_none)
+        kinds = _kinds_of(type(self))
         dumped = {}
-        for each in fields(self):
-            name, value = each.name, getattr(self, each.name)
-            left_out = (
-                name in exclude
-                or (include is not None and name not in include)
-                or (exclude_none and value is None)
-                or (exclude_defaults and value == _default(each))
-            )
-            if not left_out:
-                dumped[name] = _plain(value, _kinds_of(type(self))[name], options)
+        for part in fields(self):
+            name = part.name
+            if name in exclude:
+                continue
+            if include is not None and name not in include:
+                continue
+            value = getattr(self, name)
+            if exclude_none and value is None:
+                continue
+            if exclude_defaults and value == _default(part):
+                continue
+            dumped[name] = _plain(value, kinds[name], options)
         return dumped
 
     def model_dump_json(self, **options: Any) -> str:
@@ -196,7 +200,7 @@ class Record:
         from pydantic_core import core_schema
 
         def write(value: Any, info: Any) -> Any:
-            options = (info.mode, info.exclude_defaults, info.exclude_none)
+            options = _DumpOptions(info.mode, info.exclude_defaults, info.exclude_none)
             return _plain(value, cls, options)
 
         return core_schema.no_info_plain_validator_function(
@@ -208,22 +212,33 @@ class Record:
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
-        required = [each.name for each in fields(cls) if _default(each) is MISSING]
         kinds = _kinds_of(cls)
-        return {
+        schema: dict[str, Any] = {
             "title": cls.__name__,
             "type": "object",
             "properties": {name: _schema(kind) for name, kind in kinds.items()},
-            **({"required": required} if required else {}),
-            "additionalProperties": False,
         }
+        required = [part.name for part in fields(cls) if _default(part) is MISSING]
+        if required:
+            schema["required"] = required
+        schema["additionalProperties"] = False
+        return schema
+
+
+class _DumpOptions(NamedTuple):
+    """How a record becomes plain data; see `Record.model_dump`."""
+
+    mode: str
+    exclude_defaults: bool
+    exclude_none: bool
 
 
 def _schema(kind: Any) -> dict[str, Any]:
     """Return the JSON schema of a type; records inside a record are any object."""
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    origin = typing.get_origin(kind)
+    inner = typing.get_args(kind)
     if origin is Annotated:
-        # what is changed before it is read may have other forms
+        # A value that is changed before it is read may have other forms.
         return {} if isinstance(inner[1], Before) else _schema(inner[0])
     if origin is Literal:
         return {"enum": [*inner]}
@@ -241,7 +256,8 @@ def _schema(kind: Any) -> dict[str, Any]:
 
 def default(record: type[Record], name: str) -> Any:
     """Return the default of a field; `dataclasses.MISSING` where it has none."""
-    return next(_default(each) for each in fields(record) if each.name == name)
+    declared = {part.name: part for part in fields(record)}
+    return _default(declared[name])
 
 
 def _default(declared: Field[Any]) -> Any:
@@ -251,9 +267,10 @@ def _default(declared: Field[Any]) -> Any:
 
 
 def _kinds_of(record: Any) -> dict[str, Any]:
+    """Return the types of a record's fields, resolved once for each class."""
     if record not in _KINDS:
         hints = typing.get_type_hints(record, include_extras=True)
-        _KINDS[record] = {each.name: hints[each.name] for each in fields(record)}
+        _KINDS[record] = {part.name: hints[part.name] for part in fields(record)}
     return _KINDS[record]
 
 
@@ -262,7 +279,9 @@ def _wrong(message: str, value: Any) -> InvalidError:
 
 
 def _read(value: Any, kind: Any) -> Any:
-    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    """Return a value as a type reads it; InvalidError where it does not fit."""
+    origin = typing.get_origin(kind)
+    inner = typing.get_args(kind)
     if origin is Annotated:
         return inner[1].read(value, inner[0])
     if origin is Literal:
@@ -274,12 +293,13 @@ def _read(value: Any, kind: Any) -> Any:
     if origin is tuple:
         if not isinstance(value, list | tuple | set | frozenset | types.GeneratorType):
             raise _wrong("Input should be a valid tuple", value)
-        return tuple(_read_all((i, each, inner[0]) for i, each in enumerate(value)))
+        entries = ((i, entry, inner[0]) for i, entry in enumerate(value))
+        return tuple(_read_all(entries))
     if origin is dict:
         if not isinstance(value, Mapping):
             raise _wrong("Input should be a valid dictionary", value)
         names = _read_all((name, name, inner[0]) for name in value)
-        values = _read_all((name, each, inner[1]) for name, each in value.items())
+        values = _read_all((name, entry, inner[1]) for name, entry in value.items())
         return dict(zip(names, values, strict=True))
     if isinstance(kind, type) and issubclass(kind, Record):
         return kind.model_validate(value)
@@ -287,7 +307,13 @@ def _read(value: Any, kind: Any) -> Any:
 
 
 def _read_all(entries: Iterable[tuple[str | int, Any, Any]]) -> list[Any]:
-    values, problems = [], []
+    """Read values, each with its place and type; InvalidError has all their problems.
+
+    All are read before the first problem is raised: whoever corrects a file wants to
+    see its mistakes together.
+    """
+    values = []
+    problems = []
     for place, value, kind in entries:
         try:
             values.append(_read(value, kind))
@@ -299,11 +325,13 @@ def _read_all(entries: Iterable[tuple[str | int, Any, Any]]) -> list[Any]:
 
 
 def _first_that_fits(value: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return a value as the first type of a union that reads it."""
     problems: list[Problem] = []
     for kind in kinds:
         try:
             return _read(value, kind)
         except InvalidError as error:
+            # That an optional field is not None helps nobody.
             if kind is not type(None):
                 problems += error.problems
     raise InvalidError(problems)
@@ -348,26 +376,25 @@ _SIMPLE: dict[Any, Callable[[Any], Any]] = {
 }
 
 
-def _plain(value: Any, kind: Any, options: tuple[str, bool, bool]) -> Any:
+def _plain(value: Any, kind: Any, options: _DumpOptions) -> Any:
+    """Return a value of a declared type as plain data."""
     if isinstance(value, Record):
-        mode, exclude_defaults, exclude_none = options
+        # As pydantic does: a subclass is written with the fields of the declared type.
+        declared = fields(_record_in(kind, value) or value)
         return value.model_dump(
-            mode=mode,
-            include={each.name for each in fields(_record_in(kind, value) or value)},
-            exclude_defaults=exclude_defaults,
-            exclude_none=exclude_none,
+            include={part.name for part in declared}, **options._asdict()
         )
     if isinstance(value, dict):
-        return {name: _plain(each, kind, options) for name, each in value.items()}
+        return {name: _plain(entry, kind, options) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        entries = [_plain(each, kind, options) for each in value]
-        return entries if options[0] == "json" else tuple(entries)
+        entries = [_plain(entry, kind, options) for entry in value]
+        return entries if options.mode == "json" else tuple(entries)
     return value
 
 
 def _record_in(kind: Any, value: Record) -> type[Record] | None:
-    # The record that a type declares and the value is; a union declares several.
+    """Return the record that a type declares and the value is; a union has several."""
     if isinstance(kind, type) and issubclass(kind, Record):
         return kind if isinstance(value, kind) else None
-    declared = (_record_in(part, value) for part in typing.get_args(kind))
-    return next(filter(None, declared), None)
+    records = (_record_in(part, value) for part in typing.get_args(kind))
+    return next(filter(None, records), None)

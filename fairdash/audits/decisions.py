@@ -1,7 +1,7 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._change import excludes_zero
 from fairdash._columns import in_one_order
 from fairdash._counts import RowCounts, people_of
 from fairdash._escaping import as_printed, visible, visible_table
@@ -18,23 +17,18 @@ from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
 from fairdash.analysis import cells_of
 from fairdash.audits.arguments import Arguments
+from fairdash.audits.measuring import finding_of, measured
 from fairdash.brought import TableModel, positive_scores
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import (
     MEASURES,
-    TOO_FEW,
     Finding,
-    LocalMeasure,
     Speech,
     as_probabilities,
     both_ways,
     calibration_curve,
     catalog,
     counting,
-    intervals,
-    measure_by_group,
-    measure_gaps,
-    sentence,
 )
 from fairdash.wording import audit_verdict, worst_inside
 
@@ -98,10 +92,12 @@ class Audit:
     @property
     def rows(self) -> str:
         """How many rows there are, and what the intervals are: "600 rows, 95% ..."."""
-        rows = f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"
-        more = [catalog.RECALIBRATED] if self.recalibrated else []
-        more += [self.sample.sentence] if self.sample else []
-        return ". ".join([rows, *more])
+        parts = [f"{plural(self.n, 'row')}, {100 * self.confidence:g}% intervals"]
+        if self.recalibrated:
+            parts.append(catalog.RECALIBRATED)
+        if self.sample:
+            parts.append(self.sample.sentence)
+        return ". ".join(parts)
 
     @property
     def table(self) -> pd.DataFrame:
@@ -111,20 +107,16 @@ class Audit:
         )
         wide.columns = distinct_labels("", list(map(str, wide)), _GAP_COLUMNS)
         gaps = self.gaps.dropna(subset="difference")
-        size = gaps["difference"].abs().groupby(gaps["measure"]).idxmax()
-        widest = gaps.loc[size].set_index("measure")
-        return wide.assign(
+        row_of_widest = gaps["difference"].abs().groupby(gaps["measure"]).idxmax()
+        widest = gaps.loc[row_of_widest].set_index("measure")
+        table = wide.assign(
             gap=widest["difference"], ci_low=widest["ci_low"], ci_high=widest["ci_high"]
-        ).rename_axis(columns=None)
+        )
+        return table.rename_axis(columns=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as JSON has it, NaN as None."""
-        tables = {
-            "findings": pd.DataFrame([asdict(finding) for finding in self.findings]),
-            "by_group": self.by_group,
-            "gaps": self.gaps,
-            "local": self.local,
-        }
+        findings = pd.DataFrame([asdict(finding) for finding in self.findings])
         return {
             "verdict": self.verdict,
             "rows": self.n,
@@ -132,27 +124,32 @@ class Audit:
             "remarks": list(self.remarks),
             "confidence": self.confidence,
             "excluded": [{"reason": r, "rows": n} for r, n in self.excluded.items()],
-            **{
-                name: None
-                if table is None
-                else json.loads(table.to_json(orient="records"))
-                for name, table in tables.items()
-            },
+            "findings": _records(findings),
+            "by_group": _records(self.by_group),
+            "gaps": _records(self.gaps),
+            "local": None if self.local is None else _records(self.local),
         }
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
-        shown = visible_table(self.table.map(number)).to_string()
-        notes = map(as_printed, (self.rows, *self.remarks))
-        return "\n".join([as_printed(self.verdict), "", shown, *notes])
+        table = visible_table(self.table.map(number)).to_string()
+        notes = [as_printed(text) for text in (self.rows, *self.remarks)]
+        return "\n".join([as_printed(self.verdict), "", table, *notes])
 
     def _repr_html_(self) -> str:
-        shown = visible_table(self.table.map(number)).to_html()
-        verdict, *notes = (
-            f"<p>{escape(visible(text))}</p>"
-            for text in (self.verdict, self.rows, *self.remarks)
-        )
-        return f"{verdict}{shown}{''.join(notes)}"
+        table = visible_table(self.table.map(number)).to_html()
+        verdict = _paragraph(self.verdict)
+        notes = [_paragraph(text) for text in (self.rows, *self.remarks)]
+        return f"{verdict}{table}{''.join(notes)}"
+
+
+def _records(table: pd.DataFrame) -> Any:
+    """Return the rows of a table as JSON has them, NaN as None."""
+    return json.loads(table.to_json(orient="records"))
+
+
+def _paragraph(text: str) -> str:
+    return f"<p>{escape(visible(text))}</p>"
 
 
 @in_one_order
@@ -261,7 +258,8 @@ def audit(
     y = columns.values("y_true", y_true)
     weight = weights_of(columns, sample_weight, counts)
     raw = columns.values("scores", scores)
-    raw = None if raw is None else counting.finite_numbers("scores", raw)
+    if raw is not None:
+        raw = counting.finite_numbers("scores", raw)
     if y is not None and pos_label is not None:
         y = counting.labels("y_true", y, pos_label)
     if y_pred is not None:
@@ -278,9 +276,14 @@ def audit(
         labels, min_size = columns.subgroups(subgroups, min_size, weight)
         check_lengths(pred, labels)
     if raw is None and weight is None and unit is None:
+        # Decisions of equal rows are counted once: every number depends on the cells
+        # of group, subgroup, decision and outcome only.
         cells = cells_of(y, pred, groups, labels)
         if cells is not None:
-            y, pred, groups, labels = map(cells.of, (y, pred, groups, labels))
+            y = cells.of(y)
+            pred = cells.of(pred)
+            groups = cells.of(groups)
+            labels = cells.of(labels)
             weight = cells.counts
     rows: dict[str, Any] = {
         "sensitive_features": groups,
@@ -293,47 +296,64 @@ def audit(
     feature = columns.feature(sensitive_features)
     speech = Speech(decided, outcome, feature, favourable)
     chosen = _measures(measures, y, raw)
-    predicted = {m: _for_measure(m, pred, raw, y, weight, unit) for m in chosen}
-    how: Any = {"reference": reference, "favourable": favourable, "times": times}
-    at_once = 1 - (1 - confidence) / times
+    first_measure = chosen[0]
+    predicted = {
+        measure: _for_measure(measure, pred, raw, y, weight, unit) for measure in chosen
+    }
     by_group, gaps, local, estimates = measured(
-        y, predicted, rows, inside, speech, confidence=confidence, **how
+        y,
+        predicted,
+        rows,
+        inside,
+        speech,
+        confidence=confidence,
+        reference=reference,
+        favourable=favourable,
+        times=times,
     )
-    findings, worst = [finding_of(row) for row in gaps.itertuples()], None
+    findings = [finding_of(row) for row in gaps.itertuples()]
+    worst = None
     opposed = None
     if local is not None:
-        opposed = both_ways([estimates[chosen[0]]], confidence=at_once)
+        level = 1 - (1 - confidence) / times  # Bonferroni, for all audits at once
+        first_estimates = estimates[first_measure]
+        opposed = both_ways([first_estimates], confidence=level)
         worst = worst_inside(
-            chosen[0],
-            estimates[chosen[0]],
+            first_measure,
+            first_estimates,
             float(local["chance"].iloc[0]),  # the measure asked first stands first
-            confidence=at_once,
+            confidence=level,
             favourable=favourable,
         )
-        findings += [] if worst is None else [worst]
+        if worst is not None:
+            findings.append(worst)
     curve = None
     if raw is not None and y is not None:
         curve = calibration_curve(y, raw, confidence=confidence, **rows)
     verdict = audit_verdict(gaps, local, worst, speech, opposed)
     if len(pd.unique(pd.Series(pred))) == 1:
-        alike = "All rows get the same decision, so gaps in decisions say nothing."
-        verdict = f"{alike} {verdict}" if chosen[0] in catalog.SCORE_MEASURES else alike
-    graded = [
-        scores
-        for measure, scores in predicted.items()
+        all_alike = "All rows get the same decision, so gaps in decisions say nothing."
+        # Scores may differ between groups though all decisions are the same.
+        if first_measure in catalog.SCORE_MEASURES:
+            verdict = f"{all_alike} {verdict}"
+        else:
+            verdict = all_alike
+    probabilities = [
+        values
+        for measure, values in predicted.items()
         if catalog.measure_of(measure).takes == "probability"
     ]
     people = people_of(weight)
     return Audit(
-        len(pred) if people is None else int(people.sum()),
-        by_group,
-        gaps,
-        local,
-        curve,
-        verdict,
-        confidence,
-        findings,
-        recalibrated=any(scores is not raw for scores in graded),
+        n=len(pred) if people is None else int(people.sum()),
+        by_group=by_group,
+        gaps=gaps,
+        local=local,
+        calibration=curve,
+        verdict=verdict,
+        confidence=confidence,
+        findings=findings,
+        recalibrated=any(values is not raw for values in probabilities),
         sample=columns.drawn,
         remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
@@ -349,44 +369,8 @@ def weights_of(columns: Arguments, weight: Any, counts: Any) -> Any:
     return RowCounts.of(name, columns.values("counts", counts))
 
 
-def measured(
-    y: Any,
-    predicted: Mapping[str, Any],
-    rows: Mapping[str, Any],
-    inside: Mapping[str, Any] | None,
-    speech: Speech,
-    *,
-    confidence: float,
-    reference: str | None,
-    favourable: bool,
-    times: int = 1,
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None, dict[str, LocalMeasure]]:
-    """Measure rows by group and, with subgroups, ``inside`` these.
-
-    ``predicted`` are the predictions by measure. Gaps hold for all pairs of groups and
-    for so many tables at once, ``times``, as chance does. Returns by_group, gaps and
-    local of an `Audit`, and what local is computed by.
-    """
-    by_group = _every(
-        predicted,
-        lambda m: measure_by_group(m, y, predicted[m], confidence=confidence, **rows),
-    )
-    n_groups, held = by_group["group"].nunique(), reference is not None
-    level = intervals.for_all_pairs(confidence, n_groups, held=held, times=times)
-    options = {"confidence": level, "reference": reference, "favourable": favourable}
-    gaps = _every(
-        predicted, lambda m: _gaps(m, speech, y, predicted[m], **options, **rows)
-    )
-    if inside is None:
-        return by_group, gaps, None, {}
-    estimates = {
-        m: LocalMeasure.of(m, y, predicted[m], **inside, **rows) for m in predicted
-    }
-    local = _every(predicted, lambda m: _local(estimates[m], confidence, times))
-    return by_group, gaps, local, estimates
-
-
 def _decisions(pred: Any, pos_label: Hashable) -> NDArray[np.int8]:
+    """Return decisions as 0 and 1; ValueError says what audits other predictions."""
     counting.check_present("y_pred", np.asarray(pred))
     try:
         return counting.labels("y_pred", pred, pos_label)
@@ -397,15 +381,8 @@ def _decisions(pred: Any, pos_label: Hashable) -> NDArray[np.int8]:
         ) from error
 
 
-def _every(
-    measures: Iterable[str], table: Callable[[str], pd.DataFrame]
-) -> pd.DataFrame:
-    tables = [table(measure).assign(measure=measure) for measure in measures]
-    whole = pd.concat(tables, ignore_index=True)
-    return whole[["measure", *whole.columns.drop("measure")]]
-
-
 def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np.int8]:
+    """Return the decisions of scores: from a threshold on, or above one half."""
     if threshold is not None:
         return (scores >= threshold).astype(np.int8)
     beyond = np.flatnonzero((scores < 0) | (scores > 1))
@@ -421,11 +398,13 @@ def _decided(scores: NDArray[np.float64], threshold: float | None) -> NDArray[np
 def _measures(
     named: str | Sequence[str] | None, y: Any, scores: NDArray[np.float64] | None
 ) -> list[str]:
-    possible = ["selection_rate"]
-    if y is not None:
+    """Return the measures asked for, by default all that can be computed."""
+    if y is None:
+        possible = ["selection_rate"]
+    elif scores is None:
         possible = [m for m in MEASURES if m not in catalog.SCORE_MEASURES]
-        if scores is not None:
-            possible = list(MEASURES)
+    else:
+        possible = list(MEASURES)
     if isinstance(named, str):
         named = [named]
     for measure in named or ():
@@ -446,6 +425,7 @@ def _for_measure(
     weight: Any,
     unit: Any,
 ) -> Any:
+    """Return what a measure takes of a model: decisions, probabilities or ranks."""
     takes = catalog.measure_of(measure).takes
     if takes == "decision" or scores is None:
         return pred
@@ -453,35 +433,7 @@ def _for_measure(
         return scores
     if takes == "probability":
         return as_probabilities(y, scores, weight, cluster=unit)
-    low, high = scores.min(), scores.max()
-    return (scores - low) / max(high - low, np.finfo(float).tiny)
-
-
-def _gaps(
-    measure: str, speech: Speech, y: Any, predicted: Any, **options: Any
-) -> pd.DataFrame:
-    gaps = measure_gaps(measure, y, predicted, **options)
-    clear = excludes_zero(gaps["ci_low"], gaps["ci_high"]) & ~gaps["too_few"]
-    table = gaps.assign(measure=measure, clear=clear)
-    sentences = [sentence(finding_of(row), speech) for row in table.itertuples()]
-    return table.assign(sentence=sentences)
-
-
-def finding_of(row: Any) -> Finding:
-    """Return a row of the gaps of an audit as a finding."""
-    ends = float(row.difference), float(row.ci_low), float(row.ci_high)
-    sure = bool(row.clear)
-    why = "" if sure else "the interval reaches 0"
-    if row.too_few:
-        sure, why = False, TOO_FEW
-    names = row.measure, None, str(row.group), str(row.reference)
-    return Finding(*names, *ends, int(row.n), sure, why)
-
-
-def _local(estimates: LocalMeasure, confidence: float, times: int) -> pd.DataFrame:
-    chance = np.nan
-    if estimates.estimable.any():
-        samples = estimates.noise_floor().samples
-        chance = float(np.quantile(samples, 1 - 0.05 / times))
-    level = 1 - (1 - confidence) / times
-    return estimates.table(confidence=level).assign(chance=chance)
+    # Ranks stay the same under any increasing map, so the range is enough.
+    low = scores.min()
+    width = scores.max() - low
+    return (scores - low) / max(width, np.finfo(float).tiny)

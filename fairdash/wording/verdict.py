@@ -1,4 +1,4 @@
-"""The verdict of an audit, of the measure asked first."""
+"""The verdict of an audit on the measure that was asked first."""
 
 from dataclasses import replace
 
@@ -31,21 +31,10 @@ def audit_verdict(
     opposed : BothWays or None
         Groups whose gaps point both ways inside subgroups.
     """
-    first = gaps[gaps["measure"] == gaps["measure"].iloc[0]]
-    name, sizes = (
-        metrics.catalog.measure_in_text(first["measure"].iloc[0]),
-        first["difference"].abs(),
-    )
-    sentences = []
-    if first["clear"].any():
-        widest = sizes.where(first["clear"]).idxmax()
-    else:
-        widest = sizes.idxmax() if sizes.notna().any() else None
-        sentences.append(
-            f"No gap between groups is clear by {name}: {_why_not(first)}."
-        )
-        sentences += ["The widest:"] if widest is not None else []
-    sentences += [] if widest is None else [str(first.loc[widest, "sentence"])]
+    measure = gaps["measure"].iloc[0]
+    first = gaps[gaps["measure"] == measure]
+    name = metrics.catalog.measure_in_text(measure)
+    sentences = _over_all_rows(first, name)
     if local is None or not local["estimable"].any():
         return " ".join(sentences)
     if worst is not None and worst.sure:
@@ -53,9 +42,9 @@ def audit_verdict(
         inside = f"{inside[0].lower()}{inside[1:]}"
         sentences.append(f"A gap inside a subgroup is beyond chance: {inside}")
     else:
-        told = f"No gap in {name} inside a subgroup can be told from chance."
-        sentences.append(told)
-        if reach := _reach(local, first["measure"].iloc[0]):
+        sentences.append(f"No gap in {name} inside a subgroup can be told from chance.")
+        reach = _reach(local, measure)
+        if reach:
             sentences.append(f"Gaps up to {reach} are possible.")
     if opposed is not None:
         n_groups = len(set(first["group"]) | set(first["reference"]))
@@ -82,51 +71,93 @@ def worst_inside(
     gaps = local.gaps()
     if np.isnan(gaps).all():
         return None
-    groups, n_places = local.cells.groups, int(local.estimable.sum())
-    level, surely = (
-        metrics.intervals.for_all_pairs(each, len(groups), times=n_places)
-        for each in (confidence, (1 + confidence) / 2)
-    )
-    findings = []
-    for place in np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_places]:
-        subgroup = local.cells.subgroups[place]
-        value = local.reported().value[place]
-        value = np.where(local.comparable(subgroup), value, np.nan)
-        best = metrics.catalog.best_off(measure, value, favourable=favourable)
-        far = int(np.nanargmax(np.abs(value - value[best])))
-        pair = groups[far], groups[best]
-        between = local.between(*pair, subgroup=subgroup, confidence=level)
-        _, least, most = map(
-            float, local.between(*pair, subgroup=subgroup, confidence=surely)
-        )
-        n = int(local.reported().n[place].sum())
-        few = metrics.TOO_FEW if local.too_few(*pair, subgroup=subgroup) else ""
-        sure = bool(excludes_zero(least, most)) and not few
-        why = "" if sure else few or "within chance"
-        gap, low, high = map(float, between)
-        findings.append(
-            metrics.Finding(measure, subgroup, *pair, gap, low, high, n, sure, why)
-        )
-    widest, enough = findings[0], findings[0].reason != metrics.TOO_FEW
-    if np.nanmax(gaps) > chance and widest.clear and enough:
+    n_estimable = int(local.estimable.sum())
+    widest_first = np.argsort(-np.nan_to_num(gaps, nan=-1.0))[:n_estimable]
+    findings = [
+        _widest_pair(measure, local, int(index), confidence, favourable)
+        for index in widest_first
+    ]
+    widest = findings[0]
+    enough_rows = widest.reason != metrics.TOO_FEW
+    if np.nanmax(gaps) > chance and widest.clear and enough_rows:
         return replace(widest, sure=True, reason="")
-    surest = [finding for finding in findings if finding.sure]
-    return max(surest, key=lambda f: max(f.low, -f.high), default=widest)
+    sure = [finding for finding in findings if finding.sure]
+    return max(sure, key=lambda f: max(f.low, -f.high), default=widest)
 
 
-def _why_not(first: pd.DataFrame) -> str:
-    if first["too_few"].all():
-        return "some group has too few rows of either value"
-    reaches = ~excludes_zero(first["ci_low"], first["ci_high"])
-    return (
-        "every interval reaches 0"
-        if reaches.all()
-        else "intervals reach 0 or are of too few rows"
+def _widest_pair(
+    measure: str,
+    local: metrics.LocalMeasure,
+    index: int,
+    confidence: float,
+    favourable: bool,
+) -> metrics.Finding:
+    """Return the gap of the best-off group to the one farthest from it in a subgroup.
+
+    It is sure by its interval with half the error; see `worst_inside`.
+    """
+    groups = local.cells.groups
+    subgroup = local.cells.subgroups[index]
+    reported = local.reported()
+    value = np.where(local.comparable(subgroup), reported.value[index], np.nan)
+    best = metrics.catalog.best_off(measure, value, favourable=favourable)
+    farthest = int(np.nanargmax(np.abs(value - value[best])))
+    pair = (groups[farthest], groups[best])
+
+    def interval(level: float) -> tuple[float, float, float]:
+        # Bonferroni: any pair of groups in any subgroup may turn out the widest.
+        n_estimable = int(local.estimable.sum())
+        at_once = metrics.intervals.for_all_pairs(level, len(groups), times=n_estimable)
+        gap, low, high = local.between(*pair, subgroup=subgroup, confidence=at_once)
+        return float(gap), float(low), float(high)
+
+    gap, low, high = interval(confidence)
+    # There are two ways to be sure, beyond chance and by this interval: each is
+    # given half of the error.
+    _, sure_low, sure_high = interval((1 + confidence) / 2)
+    if local.too_few(*pair, subgroup=subgroup):
+        reason = metrics.TOO_FEW
+    elif excludes_zero(sure_low, sure_high):
+        reason = ""
+    else:
+        reason = "within chance"
+    return metrics.Finding(
+        measure=measure,
+        subgroup=subgroup,
+        group=pair[0],
+        reference=pair[1],
+        value=gap,
+        low=low,
+        high=high,
+        n=int(reported.n[index].sum()),
+        sure=not reason,
+        reason=reason,
     )
+
+
+def _over_all_rows(gaps: pd.DataFrame, name: str) -> list[str]:
+    """Return sentences on the widest clear gap, else on the widest and why."""
+    sizes = gaps["difference"].abs()
+    if gaps["clear"].any():
+        widest = sizes.where(gaps["clear"]).idxmax()
+        return [str(gaps.loc[widest, "sentence"])]
+    sentences = [f"No gap between groups is clear by {name}: {_why_unclear(gaps)}."]
+    if sizes.notna().any():
+        sentences += ["The widest:", str(gaps.loc[sizes.idxmax(), "sentence"])]
+    return sentences
+
+
+def _why_unclear(gaps: pd.DataFrame) -> str:
+    """Return why no gap of a measure is clear."""
+    if gaps["too_few"].all():
+        return "some group has too few rows of either value"
+    if excludes_zero(gaps["ci_low"], gaps["ci_high"]).any():
+        return "intervals reach 0 or are of too few rows"
+    return "every interval reaches 0"
 
 
 def _reach(local: pd.DataFrame, measure: str) -> str:
-    """Return how large gaps inside subgroups may be by their intervals, "" unknown."""
+    """Return how large gaps inside subgroups may be by their intervals; "" unknown."""
     most = local.loc[local["measure"] == measure, "ci_high"].max()
     if np.isnan(most):
         return ""

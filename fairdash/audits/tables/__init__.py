@@ -68,7 +68,7 @@ if TYPE_CHECKING:
         audit_memberships,
         memberships_of_table,
     )
-    from fairdash.audits.tables.monitor import Monitor, Watch, stored_name
+    from fairdash.audits.tables.monitor import Watch, stored_name
     from fairdash.audits.tables.outcomes import (
         OUTCOME_KINDS,
         OutcomesAudit,
@@ -77,5 +77,6 @@ if TYPE_CHECKING:
     from fairdash.audits.tables.policy import Policy, first_policy
     from fairdash.audits.tables.question import TableQuestion
     from fairdash.audits.tables.reading import AskedTable, Source, read_asked
+    from fairdash.audits.tables.watched import Monitor
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

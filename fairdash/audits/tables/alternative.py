@@ -1,4 +1,4 @@
-"""Search the models that are there for a less discriminatory alternative.
+"""Search existing models for a less discriminatory alternative.
 
 The search sees some rows, the confirmation others, so it needs no correction for how
 many models were tried. T. Gillis, V. Meursault and B. Ustun, Operationalizing the
@@ -36,7 +36,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Alternative:
-    """What a search came to.
+    """The result of a search.
 
     Attributes
     ----------
@@ -67,16 +67,16 @@ class Alternative:
     @property
     def words(self) -> str:
         """The result in one or two sentences."""
-        allowed = f"at most {in_points(self.loss)} points of accuracy"
+        price = f"at most {in_points(self.loss)} points of accuracy"
         if self.name is None:
-            tried = plural(self.tried, "model")
-            text = f"None of {tried} is shown to narrow the gap for {allowed}."
+            models = plural(self.tried, "model")
+            text = f"None of {models} is shown to narrow the gap for {price}."
             if math.isnan(self.most):
                 return text
             return f"{text} None narrows it by more than {in_points(self.most)} points."
         value, low, high = (in_points(float(part)) for part in self.reduction)
         ends = f"{low} to {high}"
-        return f"{self.name} narrows the gap by {value} points ({ends}), for {allowed}."
+        return f"{self.name} narrows the gap by {value} points ({ends}), for {price}."
 
 
 def less_discriminatory(
@@ -121,14 +121,16 @@ def less_discriminatory(
         When lengths differ, there is no model, or the sets have rows or units in
         common.
     """
-    y, now = np.asarray(y_true), _by_row(present)
+    y = np.asarray(y_true)
+    in_use = _by_row(present)
     groups = np.asarray(sensitive_features)
-    search, confirm = np.asarray(search_rows), np.asarray(confirm_rows)
+    search = np.asarray(search_rows)
+    confirm = np.asarray(confirm_rows)
     if not models:
         raise ValueError("There is no other model to search.")
     if len(np.intersect1d(search, confirm)):
         raise ValueError("Rows of the search and rows that confirm must differ.")
-    check_lengths(y, now, groups, *models.values(), sample_weight, cluster)
+    check_lengths(y, in_use, groups, *models.values(), sample_weight, cluster)
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
     unit = variance.unit_codes(cluster, len(y))
     if unit is not None and len(np.intersect1d(unit[search], unit[confirm])):
@@ -144,51 +146,65 @@ def less_discriminatory(
             "cluster": None if unit is None else unit[rows],
         }
 
-    def change(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
-        before, after = now[rows], decided[name][rows]
-        gap = gap_change(
-            before,
-            after,
+    def reduction_of(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
+        change = gap_change(
+            in_use[rows],
+            decided[name][rows],
             sensitive_features=groups[rows],
             confidence=level,
             **sampling(rows),
         )
-        return intervals.Interval(-gap.value, -gap.high, -gap.low)
+        return intervals.Interval(-change.value, -change.high, -change.low)
 
-    def accuracy(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
-        before, after = now[rows], decided[name][rows]
+    def accuracy_of(name: str, rows: NDArray[Any], level: float) -> intervals.Interval:
         return accuracy_change(
-            y[rows], before, after, confidence=level, **sampling(rows)
+            y[rows],
+            in_use[rows],
+            decided[name][rows],
+            confidence=level,
+            **sampling(rows),
         )
 
-    def expected(name: str) -> float:
-        if decision_status(y[search], decided[name][search])["status"].iloc[0]:
+    def expected_reduction(name: str) -> float:
+        status = decision_status(y[search], decided[name][search])["status"].iloc[0]
+        if status:  # its decisions say nothing
             return 0.0
-        narrower = change(name, search, LEVEL)
-        right = accuracy(name, search, LEVEL)
-        above = intervals.Interval(*(part + loss for part in right))
+        reduction = reduction_of(name, search, LEVEL)
+        accuracy = accuracy_of(name, search, LEVEL)
+        margin = intervals.Interval(*(part + loss for part in accuracy))
         share = len(search) / len(confirm)
-        chances = [_assurance(part, share, LEVEL) for part in (narrower, above)]
-        return max(float(narrower.value), 0.0) * math.prod(chances)
+        gap_confirmed = _assurance(reduction, share, LEVEL)
+        accuracy_confirmed = _assurance(margin, share, LEVEL)
+        return max(float(reduction.value), 0.0) * gap_confirmed * accuracy_confirmed
 
-    worth = {name: expected(name) for name in decided}
-    best = max(worth, key=worth.__getitem__)
-    chosen = best if worth[best] > 0 else None
-    name, reduction = None, intervals.Interval(*np.full(3, np.nan))
-    lost = reduction
-    if chosen is not None:
-        reduction = change(chosen, confirm, LEVEL)
-        lost = accuracy(chosen, confirm, LEVEL)
-        if reduction.low > 0 and lost.low >= -loss:
-            name = chosen
+    expected = {name: expected_reduction(name) for name in decided}
+    best = max(expected, key=expected.__getitem__)
+    candidate = best if expected[best] > 0 else None
+    name = None
+    reduction = intervals.Interval(*np.full(3, np.nan))
+    accuracy = reduction
+    if candidate is not None:
+        # One model, chosen on other rows: these intervals need no correction.
+        reduction = reduction_of(candidate, confirm, LEVEL)
+        accuracy = accuracy_of(candidate, confirm, LEVEL)
+        if reduction.low > 0 and accuracy.low >= -loss:
+            name = candidate
+    # What no model exceeds is said of all models at once (Bonferroni).
     level = 1 - (1 - LEVEL) / len(decided)
-    ends = [
-        float(change(other, confirm, level).high)
-        for other in decided
-        if accuracy(other, confirm, level).high >= -loss
+    largest = [
+        float(reduction_of(model, confirm, level).high)
+        for model in decided
+        if accuracy_of(model, confirm, level).high >= -loss
     ]
-    most = float(np.max([0.0, *ends])) if ends else math.nan
-    return Alternative(name, chosen, reduction, lost, most, len(decided), loss)
+    return Alternative(
+        name=name,
+        candidate=candidate,
+        reduction=reduction,
+        accuracy=accuracy,
+        most=float(np.max([0.0, *largest])) if largest else math.nan,
+        tried=len(decided),
+        loss=loss,
+    )
 
 
 def _by_row(decisions: ArrayLike | Drawn) -> NDArray[Any] | Drawn:
@@ -254,7 +270,8 @@ def _assurance(margin: intervals.Interval, share: float, level: float) -> float:
     :math:`\Phi((v - z s') / \sqrt{s^2 + s'^2})`.
     """
     z = float(norm.ppf((1 + level) / 2))
-    spread = max(float(margin.high - margin.low) / (2 * z), 1e-12)
-    reach = z * spread * math.sqrt(share)
-    chance = norm.cdf((float(margin.value) - reach) / (spread * math.sqrt(1 + share)))
-    return float(chance)
+    error = max(float(margin.high - margin.low) / (2 * z), 1e-12)
+    other_error = error * math.sqrt(share)
+    # Both the margin here and the one on the other rows are random.
+    both_errors = error * math.sqrt(1 + share)
+    return float(norm.cdf((float(margin.value) - z * other_error) / both_errors))

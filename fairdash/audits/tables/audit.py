@@ -27,7 +27,7 @@ VERSION = 1  # of the form of `TableAudit.to_dict`
 
 @dataclass(frozen=True, eq=False)
 class TableAudit:
-    """What a table says, by each column of groups, then by all of them crossed.
+    """The audit of a table by each column of groups, then by all of them crossed.
 
     Attributes
     ----------
@@ -70,9 +70,11 @@ class TableAudit:
         """Return every verdict, gap and table as text."""
         lines = []
         for name, part in self.audits.items():
-            lines += [as_printed(name)] if len(self.audits) > 1 else []
-            lines += [f"{part}\n", *map(as_printed, part.gaps["sentence"])]
-            lines.append(as_printed(self._how(name)))
+            if len(self.audits) > 1:
+                lines.append(as_printed(name))
+            lines.append(f"{part}\n")
+            lines += [as_printed(sentence) for sentence in part.gaps["sentence"]]
+            lines.append(as_printed(self._intervals_in_words(name)))
             if part.local is not None:
                 columns = ["measure", "subgroup", "n", "gap", "ci_low", "ci_high"]
                 local = part.local[[*columns, "chance", "reason"]]
@@ -82,11 +84,12 @@ class TableAudit:
                 lines.append(f"\n{table}")
         return "\n".join(lines)
 
-    def _how(self, name: str) -> str:
+    def _intervals_in_words(self, name: str) -> str:
+        """Say for how many pairs the intervals of gaps hold, and with whom they are."""
         facts = self.facts.parts[name]
-        pairs = (
-            "the one pair" if facts.pairs == 1 else f"all {facts.pairs} pairs at once"
-        )
+        pairs = "the one pair"
+        if facts.pairs != 1:
+            pairs = f"all {facts.pairs} pairs at once"
         kind = f"{100 * self.confidence:g} %, two-sided, for {pairs}"
         return f"Intervals of gaps: {kind}. Selection rates: {facts.reference.words()}"
 
@@ -167,16 +170,19 @@ def audit_table(
     """
     rows = count_rows(frame, question, may_be_absent=may_be_absent)
     decided, scores = decisions_of(rows, question, model)
-    counted, made = rows, decided
+    counted = rows
+    counted_decisions = decided
     options: dict[str, Any] = {"counts": question.count}
     if question.unit is not None:
         options["cluster"] = question.unit
-    each_row = question.unit or question.weight or question.count
-    if scores is None and not each_row:  # all audits below are of the same cells
+    rows_differ = question.unit or question.weight or question.count
+    if scores is None and not rows_differ:
+        # Equal rows are counted once for all audits below: they are of the same cells.
         names = [*rows.features, *question.subgroups]
-        cells = cells_of(rows.actual, decided, *(rows.frame[name] for name in names))
+        columns = [rows.frame[name] for name in names]
+        cells = cells_of(rows.actual, decided, *columns)
         if cells is not None:
-            made = cells.of(decided)
+            counted_decisions = cells.of(decided)
             counted = replace(
                 rows,
                 frame=cells.of(rows.frame),
@@ -187,10 +193,10 @@ def audit_table(
             )
             options["counts"] = cells.counts
 
-    def by(columns: Sequence[str], measures: Sequence[str], times: int) -> Audit:
+    def audit_by(columns: Sequence[str], measures: Sequence[str], times: int) -> Audit:
         return audit(
             None if counted.actual is None else counted.actual.astype(int),
-            made.astype(int),
+            counted_decisions.astype(int),
             scores=scores,
             sensitive_features=list(columns),
             frame=counted.frame,
@@ -208,15 +214,22 @@ def audit_table(
         )
 
     crossed = {CROSS.join(columns): columns for columns in rows.crossed}
-    audits = {name: by(of, question.measures, 1) for name, of in crossed.items()}
-    first = next(iter(audits.values())).by_group["measure"].iloc[:1].tolist()
-    audits = _corrected(audits, lambda name, times: by(crossed[name], first, times))
-    facts = TableFacts.of(counted, made, question, confidence=confidence)
+    audits = {
+        name: audit_by(columns, question.measures, 1)
+        for name, columns in crossed.items()
+    }
+    first_audit = next(iter(audits.values()))
+    first_measure = first_audit.by_group["measure"].iloc[:1].tolist()
+    audits = _corrected(
+        audits, lambda name, times: audit_by(crossed[name], first_measure, times)
+    )
+    facts = TableFacts.of(counted, counted_decisions, question, confidence=confidence)
     deciding = _deciding(rows, decided, question)
     return TableAudit(question, rows, source, audits, facts, deciding)
 
 
 def _deciding(rows: CountedRows, decided: Any, question: TableQuestion) -> Deciding:
+    """Return whether nearly all or none of the rows are accepted."""
     weight = rows.weights(question)
     accepted = float(np.average(decided, weights=weight))
     if rows.actual is None:
@@ -231,15 +244,20 @@ def _corrected(
 
     ``again`` repeats the first measure of one so that it holds for so many at once.
     """
-    suspects = {name for name, part in audits.items() if _finds(part)}
+    suspects = {name for name, part in audits.items() if _has_finding(part)}
+    # Holm's step-down: those that stand a correction for all that are not confirmed yet
+    # are confirmed, and the rest is corrected for fewer.
     confirmed: set[str] = set()
     while confirmed < suspects:
-        left = len(audits) - len(confirmed)
-        rest = suspects - confirmed
-        beyond = rest if left == 1 else {n for n in rest if _finds(again(n, left))}
-        if not beyond:
+        n_open = len(audits) - len(confirmed)
+        candidates = suspects - confirmed
+        if n_open > 1:
+            candidates = {
+                name for name in candidates if _has_finding(again(name, n_open))
+            }
+        if not candidates:
             break
-        confirmed |= beyond
+        confirmed |= candidates
     unsure = suspects - confirmed
     return {
         name: _unsure(part, len(audits)) if name in unsure else part
@@ -247,7 +265,7 @@ def _corrected(
     }
 
 
-def _finds(part: Audit) -> bool:
+def _has_finding(part: Audit) -> bool:
     """Return whether a verdict has a finding: it is about the first measure."""
     measure = part.findings[0].measure
     return any(f.sure for f in part.findings if f.measure == measure)
@@ -257,10 +275,11 @@ def _unsure(part: Audit, n_columns: int) -> Audit:
     """Return an audit whose gaps are no larger than chance among several columns."""
     why = f"within chance among {n_columns} columns of groups"
     measure = part.findings[0].measure
-    findings = [
-        replace(f, sure=False, reason=why) if f.sure and f.measure == measure else f
-        for f in part.findings
-    ]
+    findings = []
+    for finding in part.findings:
+        if finding.sure and finding.measure == measure:
+            finding = replace(finding, sure=False, reason=why)
+        findings.append(finding)
     name = catalog.measure_in_text(measure)
     verdict = (
         f"No gap between groups is clear by {name}, as {n_columns} columns of groups "
@@ -331,19 +350,25 @@ def _plain(value: Any) -> Any:
 
 
 def _blocks(part: Audit, pairs: int) -> list[pd.DataFrame]:
-    whole: dict[str, Any] = {"subgroup": None, "reason": ""}
+    """Return the estimates of an audit: rates, gaps, ratios and gaps in subgroups."""
+    over_all: dict[str, Any] = {"subgroup": None, "reason": ""}
     ends = {"ci_low": "low", "ci_high": "high"}
-    rates = part.by_group.rename(columns=ends).assign(**whole, reference=None, pairs=1)
-    whole["pairs"] = pairs
+    rates = part.by_group.rename(columns=ends)
     gaps = part.gaps.drop(columns="value")
     differences = gaps.rename(columns={**ends, "difference": "value"})
     ratios = gaps.rename(
         columns={"ratio": "value", "ratio_low": "low", "ratio_high": "high"}
     )
     blocks = [
-        rates,
-        differences.assign(measure=differences["measure"].map(views.gap_of), **whole),
-        ratios.assign(measure=ratios["measure"].map(views.ratio_of_measure), **whole),
+        rates.assign(**over_all, reference=None, pairs=1),
+        differences.assign(
+            measure=differences["measure"].map(views.gap_of), pairs=pairs, **over_all
+        ),
+        ratios.assign(
+            measure=ratios["measure"].map(views.ratio_of_measure),
+            pairs=pairs,
+            **over_all,
+        ),
     ]
     if part.local is not None:
         local = part.local.rename(columns={**ends, "gap": "value"})

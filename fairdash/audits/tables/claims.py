@@ -1,9 +1,9 @@
-"""What a batch of rows says of each side of a limit, as bets against it."""
+"""Turn a batch of rows into bets against each side of a limit."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ MOST_WATCHED = 5_000_000  # people of a table of counts in one batch
 
 @dataclass(frozen=True)
 class Claim:
-    """That one side of a limit is kept by a pair of groups, or by a group.
+    """The claim that a pair of groups, or a group, keeps one side of a limit.
 
     ``growth`` is what a batch adds to the logarithm of each bet's wealth.
     """
@@ -41,7 +41,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """What a batch says of every side of every limit.
+    """The claims of a batch about every side of every limit.
 
     ``recurring`` counts its rows whose unit was in an earlier batch: the same people
     say nothing new, so these rows are not bet on.
@@ -66,48 +66,74 @@ def claims_of(
     earlier = Earlier() if earlier is None else earlier
     question = policy.question
     rows = _each_person(count_rows(frame, question, may_be_absent=may_be_absent))
-    table, n = rows.frame, len(rows.frame)
-    decided, _ = decisions_of(rows, question, None)
-    decided = np.asarray(decided, dtype=float)
+    table = rows.frame
+    n = len(table)
+    decisions, _ = decisions_of(rows, question, None)
+    decided = np.asarray(decisions, dtype=float)
     weight = np.ones(n)
     if question.weight is not None:
         weight = table[question.weight].to_numpy(float)
-    unit, fresh = np.arange(n), np.ones(n, dtype=bool)
+    unit = np.arange(n)
+    is_new = np.ones(n, dtype=bool)
     if question.unit is not None:
         unit = pd.factorize(table[question.unit])[0]
-        fresh = earlier.new(unit_codes(table[question.unit]))
-    inside: dict[str | None, Array] = {None: np.ones(n, dtype=bool)}
-    if question.inside is not None:
-        labels, _ = Arguments(table).subgroups(question.inside, 1)
-        sizes = pd.Series(labels).value_counts()
-        for name in sizes.index[sizes >= policy.min_rows]:
-            inside[str(name)] = np.asarray(labels == name)
+        is_new = earlier.new(unit_codes(table[question.unit]))
+    members = _subgroup_members(table, policy)
+
     claims = []
-    learned: dict[tuple[Any, ...], tuple[_Batch, Array]] = {}
+    batches: dict[tuple[Any, ...], tuple[_Batch, Array]] = {}
     for columns in rows.crossed:
         feature = CROSS.join(columns)
         groups = np.asarray(Arguments(table).groups(list(columns)), dtype=str)
-        for at, limit in enumerate(policy.limits):
+        for index, limit in enumerate(policy.limits):
             if limit.feature not in (None, feature):
                 continue
-            values, counts = _values(limit.measure, decided, rows.actual)
-            for subgroup, within in inside.items():
-                every = subgroup is not None and limit.subgroup == EVERY
-                if not every and limit.subgroup != subgroup:
+            values, is_base = _values(limit.measure, decided, rows.actual)
+            for subgroup, is_member in members.items():
+                if not _concerns(limit, subgroup):
                     continue
-                used = counts & within & fresh & (weight > 0)
-                place = feature, subgroup, limit.measure
+                used = is_base & is_member & is_new & (weight > 0)
+                place = (feature, subgroup, limit.measure)
                 batch = _Batch(
                     values[used], groups[used], weight[used], unit[used], place, earlier
                 )
-                learned[place] = batch, groups
-                for group, other, factors, constant in _sides(limit, policy, groups):
-                    about = at, feature, group, other, subgroup
-                    grown = batch.growth(about, factors, constant)
-                    claims.append(Claim(at, feature, group, other, grown, subgroup))
-    for batch, groups in learned.values():
+                batches[place] = (batch, groups)
+                for side in _sides(limit, policy, groups):
+                    about = (index, feature, side.group, side.other, subgroup)
+                    claims.append(
+                        Claim(
+                            limit=index,
+                            feature=feature,
+                            group=side.group,
+                            other=side.other,
+                            growth=batch.growth(about, side.factors, side.constant),
+                            subgroup=subgroup,
+                        )
+                    )
+    # Only after every bet is made: a bet may not know the weights of its own batch.
+    for batch, groups in batches.values():
         batch.teach(sorted(set(groups.tolist())))
-    return Claims(tuple(claims), int(n - fresh.sum()))
+    return Claims(tuple(claims), int(n - is_new.sum()))
+
+
+def _subgroup_members(table: pd.DataFrame, policy: Policy) -> dict[str | None, Array]:
+    """Return which rows are in each subgroup of enough rows; None is of all rows."""
+    members: dict[str | None, Array] = {None: np.ones(len(table), dtype=bool)}
+    subgroups = policy.question.inside
+    if subgroups is None:
+        return members
+    labels, _ = Arguments(table).subgroups(subgroups, 1)
+    sizes = pd.Series(labels).value_counts()
+    for name in sizes.index[sizes >= policy.min_rows]:
+        members[str(name)] = np.asarray(labels == name)
+    return members
+
+
+def _concerns(limit: Limit, subgroup: str | None) -> bool:
+    """Return whether a limit is about a subgroup, None for all rows."""
+    if limit.subgroup == EVERY and subgroup is not None:
+        return True
+    return limit.subgroup == subgroup
 
 
 def _each_person(rows: CountedRows) -> CountedRows:
@@ -125,13 +151,13 @@ def _each_person(rows: CountedRows) -> CountedRows:
             "each table, or smaller batches."
         )
     people = np.asarray(rows.people).astype(np.int64)
-    place = np.repeat(np.arange(len(people)), people)
+    index = np.repeat(np.arange(len(people)), people)
     return replace(
         rows,
-        frame=rows.frame.iloc[place].reset_index(drop=True),
-        number=rows.number[place],
-        decided=None if rows.decided is None else rows.decided[place],
-        actual=None if rows.actual is None else rows.actual[place],
+        frame=rows.frame.iloc[index].reset_index(drop=True),
+        number=rows.number[index],
+        decided=None if rows.decided is None else rows.decided[index],
+        actual=None if rows.actual is None else rows.actual[index],
         people=None,
     )
 
@@ -142,7 +168,7 @@ def unit_codes(column: "pd.Series[Any]") -> "np.ndarray[Any, np.dtype[np.uint64]
     return pd.util.hash_array(labels.to_numpy(), categorize=True)
 
 
-_NOTHING = (0.0,) * len(sequential.BETS)
+_NO_GROWTH = (0.0,) * len(sequential.BETS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,84 +186,107 @@ class _Batch:
         self, about: tuple[Any, ...], factors: dict[str, float], constant: float
     ) -> tuple[float, ...]:
         """Bet against the sum of factors times rates, and a constant, being below 0."""
-        sides = [self._side(group, factor) for group, factor in factors.items()]
-        known = [side for side in sides if side is not None and len(side.unit)]
-        if len(known) < len(sides):
-            return _NOTHING
-        n_blocks = sequential.blocks_of(known)
+        sides = []
+        for group, factor in factors.items():
+            side = self._side(group, factor)
+            if side is None or not len(side.unit):
+                return _NO_GROWTH
+            sides.append(side)
+        n_blocks = sequential.blocks_of(sides)
         if not n_blocks:
-            return _NOTHING
-        # blocks are the same in every run, and do not depend on the values
-        rng = np.random.default_rng(len(self.values))
-        units, place = np.unique(
-            np.concatenate([side.unit for side in known]), return_inverse=True
+            return _NO_GROWTH
+        # A unit may have rows in both groups; its rows go into one block.
+        units, index = np.unique(
+            np.concatenate([side.unit for side in sides]), return_inverse=True
         )
-        ends = np.cumsum([len(side.unit) for side in known])[:-1]
-        known = [
-            replace(side, unit=own)
-            for side, own in zip(known, np.split(place, ends), strict=True)
+        ends = np.cumsum([len(side.unit) for side in sides])[:-1]
+        sides = [
+            replace(side, unit=part)
+            for side, part in zip(sides, np.split(index, ends), strict=True)
         ]
-        block = sequential.deal(known, len(units), n_blocks, rng)
-        terms, bound = sequential.block_terms(known, constant, block, n_blocks)
-        if any(side.worth < 1 for side in known):
-            # stakes must not depend on the weights of this batch
+        # Blocks are the same in every run, and do not depend on the values.
+        rng = np.random.default_rng(len(self.values))
+        block = sequential.deal(sides, len(units), n_blocks, rng)
+        terms, bound = sequential.block_terms(sides, constant, block, n_blocks)
+        if any(side.worth < 1 for side in sides):
+            # Stakes must not depend on the weights of this batch, so the bound is the
+            # largest one of the batches before.
             bounds = self.earlier.bounds
-            before = bounds.get(about)
-            bounds[about] = max(bound, before or 0.0)
-            if before is None:
-                return _NOTHING
-            bound = before
+            earlier_bound = bounds.get(about)
+            bounds[about] = max(bound, earlier_bound or 0.0)
+            if earlier_bound is None:
+                return _NO_GROWTH
+            bound = earlier_bound
         return tuple(map(float, sequential.growth(terms, bound)))
 
     def teach(self, groups: list[str]) -> None:
         """Add the weights of these rows to what later batches know."""
         for group in groups:
             _, mass, positive = self._masses(group)
-            self._known(group).add(mass, positive)
+            self._earlier_masses(group).add(mass, positive)
 
-    def _known(self, group: str) -> Masses:
+    def _earlier_masses(self, group: str) -> Masses:
         return self.earlier.masses.setdefault((*self.place, group), Masses())
 
     def _side(self, group: str, factor: float) -> sequential.Side | None:
-        return self._known(group).side(factor, *self._masses(group))
+        unit, mass, positive = self._masses(group)
+        return self._earlier_masses(group).side(factor, unit, mass, positive)
 
     def _masses(self, group: str) -> tuple[Array, Array, Array]:
         """Return the units with rows of a group, their weight, and the positive one."""
-        own = self.groups == group
-        unit, place = np.unique(self.unit[own], return_inverse=True)
-        weight = self.weight[own]
-        mass = np.bincount(place, weight, len(unit)).astype(np.float64)
-        positive = np.bincount(place, weight * self.values[own], len(unit))
+        is_member = self.groups == group
+        unit, index = np.unique(self.unit[is_member], return_inverse=True)
+        weight = self.weight[is_member]
+        mass = np.bincount(index, weight, len(unit)).astype(np.float64)
+        positive = np.bincount(index, weight * self.values[is_member], len(unit))
         return unit, mass, positive.astype(np.float64)
 
 
 def _values(measure: str, decided: Array, actual: Any) -> tuple[Array, Array]:
+    """Return the values whose mean a measure is, and which rows it is of."""
+    all_rows = np.ones(len(decided), dtype=bool)
     if measure == "accuracy":
-        return (decided == actual).astype(float), np.ones(len(decided), dtype=bool)
+        return (decided == actual).astype(float), all_rows
     if measure == "selection_rate":
-        return decided, np.ones(len(decided), dtype=bool)
-    return decided, actual if measure == "true_positive_rate" else ~actual
+        return decided, all_rows
+    if measure == "true_positive_rate":
+        return decided, actual
+    return decided, ~actual
 
 
-def _sides(
-    limit: Limit, policy: Policy, groups: Array
-) -> Iterator[tuple[str, str | None, dict[str, float], float]]:
+class _Side(NamedTuple):
+    """A claim of groups: the sum of factors times rates, and a constant, is below 0."""
+
+    group: str
+    other: str | None
+    factors: dict[str, float]
+    constant: float
+
+
+def _sides(limit: Limit, policy: Policy, groups: Array) -> Iterator[_Side]:
+    """Yield every side of a limit as a sum that is below 0 while the limit is kept.
+
+    A gap has two sides, since it is bounded in both directions.
+    """
     names = sorted(set(groups.tolist()))
-    most, least = limit.at_most, limit.at_least
+    most = limit.at_most
+    least = limit.at_least
     if limit.of == "value":
         for name in names:
-            if limit.group in (None, name) and most is not None:
-                yield name, None, {name: 1.0}, -most
-            elif limit.group in (None, name) and least is not None:
-                yield name, None, {name: -1.0}, least
+            if limit.group not in (None, name):
+                continue
+            if most is not None:
+                yield _Side(name, None, {name: 1.0}, -most)
+            elif least is not None:
+                yield _Side(name, None, {name: -1.0}, least)
         return
-    for first, other in permutations(names, 2):
-        if limit.group is not None and limit.group not in (first, other):
+    for first, second in permutations(names, 2):
+        if limit.group is not None and limit.group not in (first, second):
             continue
-        if policy.reference is not None and policy.reference not in (first, other):
+        if policy.reference is not None and policy.reference not in (first, second):
             continue
         if limit.of == "gap" and most is not None:
-            yield first, other, {first: 1.0, other: -1.0}, -most
+            yield _Side(first, second, {first: 1.0, second: -1.0}, -most)
         elif limit.of == "ratio" and least is not None:
-            # kept while P(first) is at least so many times P(other)
-            yield first, other, {first: -1.0, other: min(least, 1.0)}, 0.0
+            # Kept while P(first) is at least so many times P(second).
+            yield _Side(first, second, {first: -1.0, second: min(least, 1.0)}, 0.0)

@@ -92,15 +92,18 @@ class CountedRows:
     @property
     def crossed(self) -> list[tuple[str, ...]]:
         """Each column of groups, then all of several."""
-        each: list[tuple[str, ...]] = [(name,) for name in self.features]
-        return [*each, self.features] if len(each) > 1 else each
+        columns: list[tuple[str, ...]] = [(name,) for name in self.features]
+        if len(columns) > 1:
+            columns.append(self.features)
+        return columns
 
     @property
     def words(self) -> str:
-        """What is a sample, excluded and why, and values that count as others do."""
+        """The sample, the excluded rows and why, and values that count as others do."""
         words = excluded_words(self.excluded)
         merged = merged_words(self.decision_values)
-        words = f"{words}. {merged}" if merged else words
+        if merged:
+            words = f"{words}. {merged}"
         drawn = notes_of(self.frame).drawn
         return words if drawn is None else f"{drawn.sentence} {words}"
 
@@ -135,21 +138,22 @@ def merged_words(values: Sequence[CountedValue]) -> str:
     """
     texts = []
     for option in dict.fromkeys(value.option for value in values):
-        own = [value for value in values if value.option == option]
-        others = [
+        of_option = [value for value in values if value.option == option]
+        negative = [
             f"{value.value} ({plural(value.rows, 'row')})"
-            for value in own
+            for value in of_option
             if not value.positive
         ]
-        if len(others) < 2:
+        if len(negative) < 2:
             continue
-        positive = listing(value.value for value in own if value.positive)
-        shown = [*others[:MOST_VALUES]]
-        if len(others) > MOST_VALUES:
-            shown.append(f"{len(others) - MOST_VALUES} more values")
+        positive = listing(value.value for value in of_option if value.positive)
+        named = negative[:MOST_VALUES]
+        n_more = len(negative) - MOST_VALUES
+        if n_more > 0:
+            named.append(f"{n_more} more values")
         texts.append(
-            f"Of {own[0].column} only {positive} counts as positive; "
-            f"{listing(shown)} count as not positive"
+            f"Of {of_option[0].column} only {positive} counts as positive; "
+            f"{listing(named)} count as not positive"
         )
     return ". ".join(texts)
 
@@ -182,24 +186,22 @@ def count_rows(
     if question.count is not None:
         check_one_of("--count", question.count, names)
         people = RowCounts.of(question.count, frame[question.count].array)
+    # A row is counted under the first reason that excludes it, so this order is that
+    # of the reasons in every text: rows that were not asked about, values without
+    # which nothing can be measured, then groups.
     counter = _Counter(len(frame), people)
     for condition in question.rows:
-        fits = pd.Series(condition.holds(frame), frame.index)
-        counter.exclude(_other_than(condition), ", ".join(condition.columns()), fits)
-    sides = {
-        option: None
-        if text is None
-        else Sides.of(option, text, frame, question, may_be_absent)
-        for option, text in (
-            ("--outcome", question.outcome),
-            ("--decision", question.decision),
-        )
-    }
-    _check_negatives(question, sides, frame)
-    flags = {
-        option: None if side is None else side.flags(frame, counter)
-        for option, side in sides.items()
-    }
+        holds = pd.Series(condition.holds(frame), frame.index)
+        counter.exclude(_other_than(condition), ", ".join(condition.columns()), holds)
+    outcome = Sides.of_option(
+        "--outcome", question.outcome, frame, question, may_be_absent
+    )
+    decision = Sides.of_option(
+        "--decision", question.decision, frame, question, may_be_absent
+    )
+    _check_negatives(question, [outcome, decision], frame)
+    actual = None if outcome is None else outcome.flags(frame, counter)
+    decided = None if decision is None else decision.flags(frame, counter)
     for option, name in (
         ("--score", question.score),
         ("--unit", question.unit),
@@ -211,41 +213,48 @@ def count_rows(
             counter.exclude(f"no value in {name}", name, frame[name].notna())
     features = [_group(text, frame, counter) for text in question.groups]
     remarks = _remarks(frame, question, features)
+
     counts = counter.counts
     if not counts.any():
         raise ValueError(f"No row is left: {excluded_words(counter.excluded)}.")
+    number = np.flatnonzero(counts)
+    counted = frame[counts]
     if question.weight is not None:
-        read_weights(frame.loc[counts, question.weight], np.flatnonzero(counts))
-    decided, actual = (
-        None if (flag := flags[option]) is None else flag[counts]
-        for option in ("--decision", "--outcome")
-    )
+        read_weights(counted[question.weight], number)
     return CountedRows(
-        frame[counts].reset_index(drop=True),
-        np.flatnonzero(counts),
-        tuple(features),
-        decided,
-        actual,
-        tuple(counter.excluded),
-        remarks,
-        (
-            *_values("decision", sides["--decision"], frame[counts], counter),
-            *_values("outcome", sides["--outcome"], frame[counts], counter),
+        frame=counted.reset_index(drop=True),
+        number=number,
+        features=tuple(features),
+        decided=None if decided is None else decided[counts],
+        actual=None if actual is None else actual[counts],
+        excluded=tuple(counter.excluded),
+        remarks=remarks,
+        decision_values=(
+            *_values("decision", decision, counted, counter),
+            *_values("outcome", outcome, counted, counter),
         ),
-        counter.people_who_count(),
+        people=counter.people_who_count(),
     )
 
 
 def _remarks(
     frame: pd.DataFrame, question: TableQuestion, features: list[str]
 ) -> tuple[str, ...]:
-    chosen = (("--decision", question.decision), ("--outcome", question.outcome))
-    others = [named_value(o, text, frame)[0] for o, text in chosen if text is not None]
-    others += question.subgroups
+    """Return what is doubtful about the table, each remark with its remedy."""
+    columns = []
+    for option, text in (
+        ("--decision", question.decision),
+        ("--outcome", question.outcome),
+    ):
+        if text is not None:
+            column, _ = named_value(option, text, frame)
+            columns.append(column)
+    columns += question.subgroups
     for name in question.subgroups:
         check_one_of("subgroups", name, list(map(str, frame)))
-    notes = notes_of(frame).model_copy(update={"drawn": None})  # said with the rows
-    return (*notes.sentences, *audit_remarks(frame, features, others))
+    # `CountedRows.words` says how the sample was drawn.
+    notes = notes_of(frame).model_copy(update={"drawn": None})
+    return (*notes.sentences, *audit_remarks(frame, features, columns))
 
 
 def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:
@@ -253,13 +262,16 @@ def named_value(option: str, text: str, frame: pd.DataFrame) -> tuple[str, str]:
     names = [str(column) for column in frame]
     parts = text.split("=")
     for n in range(1, len(parts) + 1):
-        if (name := "=".join(parts[:n])) in names:
+        name = "=".join(parts[:n])
+        if name in names:
             return name, "=".join(parts[n:])
     check_one_of(option, parts[0], names)
     raise AssertionError("a name that is no column is refused")
 
 
 class _Counter:
+    """Which rows still count, and how many were excluded for which reason."""
+
     def __init__(self, n_rows: int, people: RowCounts | None = None) -> None:
         self.counts = np.ones(n_rows, dtype=bool)
         self.people = people
@@ -273,12 +285,14 @@ class _Counter:
             return None
         return np.asarray(self.people)[self.counts].view(RowCounts)
 
-    def exclude(self, reason: str, column: str, fits: "pd.Series[bool]") -> None:
-        gone = self.counts & ~fits.to_numpy(bool)
-        if gone.any():
-            n = int(gone.sum() if self.people is None else self.people[gone].sum())
-            self.excluded.append(Excluded(reason, column, n))
-            self.counts &= ~gone
+    def exclude(self, reason: str, column: str, holds: "pd.Series[bool]") -> None:
+        """Exclude the rows that count so far and for which ``holds`` is false."""
+        excluded = self.counts & ~holds.to_numpy(bool)
+        if not excluded.any():
+            return
+        n = excluded.sum() if self.people is None else self.people[excluded].sum()
+        self.excluded.append(Excluded(reason, column, int(n)))
+        self.counts &= ~excluded
 
 
 @dataclass(frozen=True)
@@ -293,24 +307,26 @@ class Sides:
     negative: tuple[str, ...] = ()
 
     @classmethod
-    def of(
+    def of_option(
         cls,
         option: str,
-        text: str,
+        text: str | None,
         frame: pd.DataFrame,
         question: TableQuestion,
-        may_be_absent: bool = False,
-    ) -> Self:
+        may_be_absent: bool,
+    ) -> Self | None:
         """Return the sides that "column=value" and the negative values name.
 
-        A batch ``may_be_absent`` of some of these values.
+        None without a text. The values need not occur if they ``may_be_absent``.
         """
-        name, listed = named_value(option, text, frame)
+        if text is None:
+            return None
+        name, positive_text = named_value(option, text, frame)
         labels = set(value_labels(frame[name]).dropna().unique())
-        positive = _listed(option, name, listed, labels, may_be_absent)
+        positive = _listed(option, name, positive_text, labels, may_be_absent)
         negative: list[str] = []
-        for other in question.negative:
-            column, values = named_value("--negative", other, frame)
+        for negative_text in question.negative:
+            column, values = named_value("--negative", negative_text, frame)
             if column == name:
                 negative += _listed("--negative", name, values, labels, may_be_absent)
         both = sorted(set(positive) & set(negative))
@@ -326,12 +342,11 @@ class Sides:
         labels = value_labels(frame[self.column])
         counter.exclude(f"no value in {self.column}", self.column, labels.notna())
         if self.negative:
-            known = labels.isin([*self.positive, *self.negative])
-            others = column_kinds.sorted_labels(
-                set(labels[counter.counts & ~known.to_numpy(bool)].unique())
-            )
-            reason = f"another {self.column} ({value_spans(others)})"
-            counter.exclude(reason, self.column, known)
+            has_side = labels.isin([*self.positive, *self.negative])
+            without_side = labels[counter.counts & ~has_side.to_numpy(bool)].unique()
+            values = column_kinds.sorted_labels(set(without_side))
+            reason = f"another {self.column} ({value_spans(values)})"
+            counter.exclude(reason, self.column, has_side)
         return labels.isin(self.positive).to_numpy(bool)
 
 
@@ -351,9 +366,10 @@ def _listed(
 
 
 def _check_negatives(
-    question: TableQuestion, sides: dict[str, Sides | None], frame: pd.DataFrame
+    question: TableQuestion, sides: Sequence[Sides | None], frame: pd.DataFrame
 ) -> None:
-    columns = [side.column for side in sides.values() if side is not None]
+    """Raise ValueError where a negative value is of no column that decides."""
+    columns = [side.column for side in sides if side is not None]
     for text in question.negative:
         column, _ = named_value("--negative", text, frame)
         if column not in columns:
@@ -364,31 +380,35 @@ def _check_negatives(
 
 
 def _other_than(condition: Condition) -> str:
-    listed = condition.lists_values
-    return f"another {condition.column}" if listed else f"no match for {condition}"
+    """Return the reason that excludes a row from a condition."""
+    if condition.lists_values:
+        return f"another {condition.column}"
+    return f"no match for {condition}"
 
 
 def _values(
     option: str, sides: Sides | None, frame: pd.DataFrame, counter: "_Counter"
 ) -> Iterator[CountedValue]:
+    """Yield every value of a decision or an outcome, the positive ones first."""
     if sides is None:
         return
     labels = value_labels(frame[sides.column])
     people = counter.people_who_count()
-    each = pd.Series(np.ones(len(labels)) if people is None else np.asarray(people))
-    sizes = each.groupby(labels.to_numpy()).sum()
-    others = sorted(set(sizes.index) - {*sides.positive})
-    for label in [*sides.positive, *others]:
+    weight = np.ones(len(labels)) if people is None else np.asarray(people)
+    sizes = pd.Series(weight).groupby(labels.to_numpy()).sum()
+    negative = sorted(set(sizes.index) - set(sides.positive))
+    for label in [*sides.positive, *negative]:
         rows = int(sizes.get(label, 0))
         yield CountedValue(option, sides.column, label, rows, label in sides.positive)
 
 
 def _group(text: str, frame: pd.DataFrame, counter: _Counter) -> str:
-    name, listed = named_value("--group", text, frame)
+    """Return the column that "column=a,b" names; exclude rows of other groups."""
+    name, values_text = named_value("--group", text, frame)
     values = value_labels(frame[name])
     counter.exclude(f"no value in {name}", name, values.notna())
-    if listed:
-        chosen = [value.strip() for value in listed.split(",")]
+    if values_text:
+        chosen = [value.strip() for value in values_text.split(",")]
         for value in chosen:
             check_one_of(f"--group {name}", value, set(values.dropna().unique()))
         counter.exclude(f"another {name}", name, values.isin(chosen))

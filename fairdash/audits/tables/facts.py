@@ -1,4 +1,4 @@
-"""The facts of a table that every document about it reads, each computed once.
+"""Facts of a table, each computed once for all documents about it.
 
 An audit, a check of limits, a report and evidence packs say the same of the same rows
 because they read one `TableFacts`. Each number has its kind: how many rows, of whom,
@@ -54,28 +54,32 @@ class Reference:
 
     def words(self, decided: str = "positive") -> str:
         """Return who it is, why, and who is ahead; ``decided`` as "selected"."""
-        rate = "highest" if self.favourable else "lowest"
-        own = f"{self.group} ({self.positive:,} of {self.n:,} {decided})"
+        best = "highest" if self.favourable else "lowest"
+        group = f"{self.group} ({self.positive:,} of {self.n:,} {decided})"
         if self.named:
-            text = f"Compared with {own}, the group that was named."
-        elif not self.enough:
-            text = f"Compared with {own}: the {rate} rate; no group has enough rows."
-        else:
+            text = f"Compared with {group}, the group that was named."
+        elif self.enough:
             text = (
-                f"Compared with {own}: the {rate} rate of the groups with enough rows."
+                f"Compared with {group}: the {best} rate of the groups with enough "
+                "rows."
             )
+        else:
+            text = f"Compared with {group}: the {best} rate; no group has enough rows."
         if not self.ahead:
             return text
-        each = [f"{name} ({k:,} of {n:,} {decided})" for name, n, k in self.ahead]
-        have = "has" if len(each) == 1 else "have"
+        ahead = [
+            f"{name} ({positive:,} of {n:,} {decided})"
+            for name, n, positive in self.ahead
+        ]
+        have = "has" if len(ahead) == 1 else "have"
         better = "a higher rate" if self.favourable else "a lower rate"
-        text = f"{text} {listing(each)} {have} {better}"
+        text = f"{text} {listing(ahead)} {have} {better}"
         return f"{text}." if self.named else f"{text}, but {have} too few rows."
 
 
 @dataclass(frozen=True, eq=False)
 class GroupFacts:
-    """What holds of the groups of one column, or of several crossed.
+    """Counts, rates and comparisons of the groups of one column, or of several crossed.
 
     Attributes
     ----------
@@ -116,7 +120,7 @@ class GroupFacts:
 
 @dataclass(frozen=True, eq=False)
 class TableFacts:
-    """What every document about a table says of it.
+    """The facts of a table that every document about it reads.
 
     Attributes
     ----------
@@ -205,46 +209,66 @@ def group_facts(
     }
     values = flags.astype(np.int8)
     rates = measure_by_group(MEASURE, None, values, confidence=confidence, **rows)
-    times = people_of(sample_weight)
-    times = np.ones(len(flags)) if times is None else times
-    people = pd.DataFrame({"n": times, "positive": times * flags})
-    counts = people.groupby(labels).sum().astype(np.int64)
+    # A sampling weight is no number of people: n counts rows, or people of a count.
+    people = people_of(sample_weight)
+    if people is None:
+        people = np.ones(len(flags))
+    counted = pd.DataFrame({"n": people, "positive": people * flags})
+    counts = counted.groupby(labels).sum().astype(np.int64)
     table = counts.rename_axis("group").reset_index()
     by_group = rates.set_index(rates["group"].astype(str))
     for name, column in (("rate", "value"), ("low", "ci_low"), ("high", "ci_high")):
         table[name] = table["group"].map(by_group[column])
-    held = reference is not None
-    together = intervals.for_all_pairs(confidence, len(table), held=held)
+
+    # A reference that the rows choose may be any group, so intervals then hold for all
+    # pairs of groups, not only for those with it.
+    is_named = reference is not None
+    n_groups = len(table)
+    n_pairs = n_groups - 1 if is_named else n_groups * (n_groups - 1) // 2
+    at_once = intervals.for_all_pairs(confidence, n_groups, held=is_named)
     options = {"reference": reference, "favourable": favourable, **rows}
-    alone, both = (
-        measure_gaps(MEASURE, None, values, confidence=level, **options)
-        for level in (confidence, together)
-    )
-    pairs = len(table) - 1 if held else len(table) * (len(table) - 1) // 2
+    alone = measure_gaps(MEASURE, None, values, confidence=confidence, **options)
+    together = measure_gaps(MEASURE, None, values, confidence=at_once, **options)
     return GroupFacts(
-        feature,
-        int(times.sum()),
-        table,
-        _reference(table, both, held, favourable),
-        _comparisons(both, alone),
-        pairs,
-        confidence,
+        feature=feature,
+        rows=int(people.sum()),
+        groups=table,
+        reference=_reference(table, together, is_named, favourable),
+        comparisons=_comparisons(together, alone),
+        pairs=n_pairs,
+        confidence=confidence,
     )
 
 
 def _reference(
     table: pd.DataFrame, pairs: pd.DataFrame, named: bool, favourable: bool
 ) -> Reference:
-    name, enough = str(pairs["reference"].iloc[0]), not pairs["too_few"].all()
+    """Return the group that pairs compare with, and the groups with a better rate."""
+    name = str(pairs["reference"].iloc[0])
     rates = table.set_index("group")["rate"]
-    better = rates > rates[name] if favourable else rates < rates[name]
-    columns = [table[column].tolist() for column in ("group", "n", "positive")]
-    counts = {group: (n, positive) for group, n, positive in zip(*columns, strict=True)}
-    ahead = tuple((group, *counts[group]) for group in better.index[better])
-    return Reference(name, *counts[name], named, favourable, enough, ahead)
+    is_better = rates > rates[name] if favourable else rates < rates[name]
+    counts = {}
+    for group, n, positive in zip(
+        table["group"].tolist(),
+        table["n"].tolist(),
+        table["positive"].tolist(),
+        strict=True,
+    ):
+        counts[group] = (n, positive)
+    n, positive = counts[name]
+    return Reference(
+        group=name,
+        n=n,
+        positive=positive,
+        named=named,
+        favourable=favourable,
+        enough=not pairs["too_few"].all(),
+        ahead=tuple((group, *counts[group]) for group in is_better.index[is_better]),
+    )
 
 
 def _comparisons(together: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs of groups with the intervals of all at once and of each alone."""
     names = {
         "difference": ("ci_low", "ci_high"),
         "ratio": ("ratio_low", "ratio_high"),

@@ -290,4 +290,5 @@ def _plain(judged: Judged) -> dict[str, Any]:
 
 
 def _xml(text: str) -> str:
+    """Return text without the control characters that XML 1.0 forbids."""
     return "".join(c if c in "\t\n\r" or c >= " " else "?" for c in text)

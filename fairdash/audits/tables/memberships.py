@@ -74,9 +74,9 @@ class MembershipAudit:
 
     def gaps(self, *, to_all: bool = False) -> pd.DataFrame:
         """Return the gaps of two groups, or of each group to all rows."""
-        of_gap = ~self.estimates["measure"].isin(catalog.RATES)
-        fits = self.estimates["reference"].isna() == to_all
-        return self.estimates[of_gap & fits]
+        is_gap = ~self.estimates["measure"].isin(catalog.RATES)
+        is_wanted = self.estimates["reference"].isna() == to_all
+        return self.estimates[is_gap & is_wanted]
 
     @property
     def verdict(self) -> str:
@@ -87,13 +87,17 @@ class MembershipAudit:
         gaps = gaps[gaps["measure"] == views.gap_of(measure)]
         if gaps.empty:
             return "A group has too few expected rows to compare it."
-        least = gaps["low"].clip(lower=-gaps["high"])  # positive if all agree on a side
-        gap = gaps.iloc[int(least.argmax())]
+        # The least size of each gap over all true groups: positive where all of these
+        # agree which group has the lower rate. Gaps hold all at once, so that the
+        # largest may be named.
+        least = gaps["low"].clip(lower=-gaps["high"])
+        surest = gaps.iloc[int(least.argmax())]
         if least.max() <= 0:
             most = in_points(np.abs(gaps[["low", "high"]].to_numpy()).max())
             return f"Groups may have the same {name}, or differ by up to {most} points."
-        lower, higher = gap["group"], gap["reference"]
-        if gap["low"] > 0:
+        lower = surest["group"]
+        higher = surest["reference"]
+        if surest["low"] > 0:
             lower, higher = higher, lower
         points = f"at least {in_points(float(least.max()))} points"
         return f"The {name} is {points} lower for {lower} than for {higher}."
@@ -116,9 +120,12 @@ class MembershipAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it, NaN as None."""
-        numbers = {"rows": self.n, "confidence": self.confidence}
-        rows = plain_rows(self.estimates)
-        return {"verdict": self.verdict, **numbers, "estimates": rows}
+        return {
+            "verdict": self.verdict,
+            "rows": self.n,
+            "confidence": self.confidence,
+            "estimates": plain_rows(self.estimates),
+        }
 
     def __str__(self) -> str:
         """Return verdict and estimates as text."""
@@ -161,31 +168,50 @@ def audit_memberships(
     decided: Any = counting.binary_vector("y_pred", y_pred)
     check_lengths(decided, group_probabilities, y_true)
     p = _checked(group_probabilities)
-    able: Sequence[str] = catalog.RATES if y_true is not None else ["selection_rate"]
+    n_rows = len(p)
+    y: Any = decided
+    possible: Sequence[str] = ["selection_rate"]
+    if y_true is not None:
+        y = counting.binary_vector("y_true", y_true)
+        possible = catalog.RATES
     if isinstance(measures, str):
         measures = [measures]
     for measure in measures or ():
-        check_one_of("measures", measure, able)
-    y: Any = decided if y_true is None else counting.binary_vector("y_true", y_true)
-    weight = counting.row_weights("sample_weight", sample_weight, len(p))
-    unit = variance.unit_codes(cluster, len(p))
-    own = np.arange(len(p)) if unit is None else unit
-    half = np.random.default_rng(SEED).integers(2, size=int(own.max()) + 1)[own]
+        check_one_of("measures", measure, possible)
+
+    unit = variance.unit_codes(cluster, n_rows)
+    # Rows of one unit are in one half, else a unit would decide about itself.
+    half_code = np.arange(n_rows) if unit is None else unit
+    rng = np.random.default_rng(SEED)
+    half = rng.integers(2, size=int(half_code.max()) + 1)[half_code]
+    # A leaf holds rows of similar probabilities: the cells of Z.
     tree = DecisionTreeRegressor(min_samples_leaf=CELL, random_state=0)
     cell = tree.fit(p, p).apply(p)
-    everyone = np.column_stack([p, np.ones(len(p))])
-    rows = MembershipRows(everyone, weight, cell, unit, half)
+    # The last column is of all rows: a group that everybody belongs to.
+    memberships = np.column_stack([p, np.ones(n_rows)])
+    weight = counting.row_weights("sample_weight", sample_weight, n_rows)
+    rows = MembershipRows(memberships, weight, cell, unit, half)
+
     names = pd.Series([*map(str, group_probabilities), None], dtype=object)
-    parts = []
-    for measure in measures or able:
-        about, counted = (part(y, decided) for part in catalog.rate_of(measure))
-        rates, gaps = rows.measured(about & counted, about & ~counted, confidence)
-        sides = {side: gaps[side].map(names) for side in ("group", "reference")}
-        parts.append(rates.assign(measure=measure, group=names, reference=None))
-        parts.append(gaps.assign(measure=views.gap_of(measure), **sides))
-    table = pd.concat(parts, ignore_index=True)
+    tables = []
+    for measure in measures or possible:
+        base, positive = catalog.rate_of(measure)
+        is_base = base(y, decided)
+        is_positive = positive(y, decided)
+        rates, gaps = rows.measured(
+            is_base & is_positive, is_base & ~is_positive, confidence
+        )
+        tables.append(rates.assign(measure=measure, group=names, reference=None))
+        tables.append(
+            gaps.assign(
+                measure=views.gap_of(measure),
+                group=gaps["group"].map(names),
+                reference=gaps["reference"].map(names),
+            )
+        )
+    table = pd.concat(tables, ignore_index=True)
     columns = ["measure", "group", "reference", *NUMBERS, "n"]
-    return MembershipAudit(table[columns], len(p), confidence)
+    return MembershipAudit(table[columns], n_rows, confidence)
 
 
 def memberships_of_table(
@@ -225,64 +251,101 @@ class MembershipRows(NamedTuple):
         self, counted: Any, missed: Any, confidence: float
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return a rate by group, and the gap of each pair; see the module."""
-        (least, most), (least_missed, most_missed) = map(self._ends, (counted, missed))
-        part = np.hstack([self.p * counted[:, None], least, most])
-        rest = np.hstack([self.p * missed[:, None], most_missed, least_missed])
-        rate, covariance = self._rates(part, rest)
+        # Three versions of each rate stand beside each other: the weighted estimate,
+        # the least possible one (N least, C most) and the largest possible one.
+        least, most = self._bounds(counted)
+        least_missed, most_missed = self._bounds(missed)
+        numerator = np.hstack([self.p * counted[:, None], least, most])
+        remainder = np.hstack([self.p * missed[:, None], most_missed, least_missed])
+        rate, covariance = self._rates(numerator, remainder)
+
         n = (self.p * (counted | missed)[:, None]).sum(axis=0)
-        spread, all_n = np.diag(covariance), np.tile(n, 3)
-        rows = variance.Variance(spread, all_n).effective(rate, all_n, all_n)
+        variances = np.diag(covariance)
+        n_three = np.tile(n, 3)
+        # How many independent rows would have this variance: Wilson's interval of so
+        # many is as wide as weights, units and the proxy make it.
+        n_effective = variance.Variance(variances, n_three).effective(
+            rate, n_three, n_three
+        )
 
         def wilson(level: float) -> intervals.Interval:
-            ends = intervals.wilson_interval(rate * rows, rows, confidence=level)
-            return intervals.Interval(rate, *ends)
+            low, high = intervals.wilson_interval(
+                rate * n_effective, n_effective, confidence=level
+            )
+            return intervals.Interval(rate, low, high)
 
-        rates = _table(*(part.reshape(3, -1) for part in wilson(confidence)))
-        first, other = np.array([*combinations(range(len(n)), 2)]).T
-        pairs = wilson(intervals.for_all_pairs(confidence, len(n)))
-        place = np.arange(len(rate)).reshape(3, -1)  # estimate, least and most
-        left, right = place[:, first], place[[0, 2, 1]][:, other]
-        a, b = (intervals.Interval(*(p[at] for p in pairs)) for at in (left, right))
-        correlation = counting.divide(covariance, np.sqrt(np.outer(spread, spread)))
+        alone = wilson(confidence)
+        rates = _table(*(part.reshape(3, -1) for part in alone))
+
+        # Gaps hold for all pairs at once (Bonferroni). The largest gap is the most of
+        # one group less the least of the other.
+        first, second = np.array([*combinations(range(len(n)), 2)]).T
+        at_once = wilson(intervals.for_all_pairs(confidence, len(n)))
+        index = np.arange(len(rate)).reshape(3, -1)  # estimate, least and most
+        left = index[:, first]
+        right = index[[0, 2, 1]][:, second]
+        left_rate = intervals.Interval(*(part[left] for part in at_once))
+        right_rate = intervals.Interval(*(part[right] for part in at_once))
+        deviations = np.sqrt(np.outer(variances, variances))
+        correlation = counting.divide(covariance, deviations)
         shared = np.nan_to_num(correlation[left, right])
-        ends = np.clip(intervals.difference_of(a, b, shared), -1, 1)
-        fewer = np.minimum(n[first], n[other])
-        gaps = _table(a.value - b.value, *np.where(fewer >= FEW, ends, np.nan))
-        return rates.assign(n=n), gaps.assign(group=first, reference=other, n=fewer)
+        ends = intervals.difference_of(left_rate, right_rate, shared)
+        low, high = np.clip(ends, -1, 1)
+        fewer = np.minimum(n[first], n[second])
+        enough = fewer >= FEW
+        gaps = _table(
+            left_rate.value - right_rate.value,
+            np.where(enough, low, np.nan),
+            np.where(enough, high, np.nan),
+        )
+        return rates.assign(n=n), gaps.assign(group=first, reference=second, n=fewer)
 
-    def _ends(self, event: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def _bounds(self, event: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """Return the terms of L and U of an event, row by row; see the module."""
         happened = event.astype(np.float64)[:, None]
-        means = self._elsewhere(np.column_stack([self.p, happened]))
-        share, chance = means[:, :-1], means[:, -1:]
-        all_of_it = share == 1  # leaves no choice, whatever happened elsewhere
-        upper = np.where((share <= chance) & ~all_of_it, self.p, happened)
-        surplus = (share + chance > 1) | all_of_it
-        return np.where(surplus, self.p + happened - 1, 0.0), upper
+        means = self._means_of_other_half(np.column_stack([self.p, happened]))
+        share = means[:, :-1]
+        chance = means[:, -1:]
+        # A group that has all of a cell leaves no choice, whatever happened in the
+        # other half.
+        has_all = share == 1
+        upper = np.where((share <= chance) & ~has_all, self.p, happened)
+        has_surplus = (share + chance > 1) | has_all
+        lower = np.where(has_surplus, self.p + happened - 1, 0.0)
+        return lower, upper
 
-    def _elsewhere(self, values: Array) -> Array:
-        weighed = pd.DataFrame(values).assign(rows=1.0).mul(self.weight, axis=0)
-        sums = weighed.groupby([self.cell, self.half]).sum()
-        other = [self.cell, self.half.max() - self.half]
-        means = sums.reindex(pd.MultiIndex.from_arrays(other)).to_numpy()
-        return counting.divide(means[:, :-1], means[:, -1:])
+    def _means_of_other_half(self, values: Array) -> Array:
+        """Return weighted means over the other half of each row's cell."""
+        weighted = pd.DataFrame(values).assign(rows=1.0).mul(self.weight, axis=0)
+        sums = weighted.groupby([self.cell, self.half]).sum()
+        other_half = self.half.max() - self.half
+        keys = pd.MultiIndex.from_arrays([self.cell, other_half])
+        totals = sums.reindex(keys).to_numpy()
+        return counting.divide(totals[:, :-1], totals[:, -1:])
 
-    def _rates(self, part: Array, rest: Array) -> tuple[Array, Array]:
+    def _rates(self, numerator: Array, remainder: Array) -> tuple[Array, Array]:
+        """Return the rates N / (N + C), and their covariance by linearisation."""
         weight = self.weight[:, None]
-        top, bottom = ((weight * terms).sum(axis=0).clip(0) for terms in (part, rest))
-        rate = counting.divide(top, top + bottom)
-        residual = weight * ((1 - rate) * part - rate * rest)
-        sums = counting.divide(residual, top + bottom)
+        counted = (weight * numerator).sum(axis=0).clip(0)
+        missed = (weight * remainder).sum(axis=0).clip(0)
+        rate = counting.divide(counted, counted + missed)
+        residual = weight * ((1 - rate) * numerator - rate * remainder)
+        influence = counting.divide(residual, counted + missed)
         if self.unit is not None:
-            sums = pd.DataFrame(sums).groupby(self.unit).sum().to_numpy()
-        return rate, sums.T @ sums * len(sums) / (len(sums) - 1)
+            # Rows of a unit are not independent; their sums are.
+            influence = pd.DataFrame(influence).groupby(self.unit).sum().to_numpy()
+        n = len(influence)
+        return rate, influence.T @ influence * n / (n - 1)
 
 
 def _table(value: Array, low: Array, high: Array) -> pd.DataFrame:
+    """Return the columns `NUMBERS` of estimate, least and largest, a row of each."""
     columns = [value[0], low[0], high[0], value[1], value[2], low[1], high[2]]
     return pd.DataFrame(dict(zip(NUMBERS, columns, strict=True)))
 
 
 def _checked(probabilities: pd.DataFrame) -> Array:
+    """Return probabilities that add to 1; ValueError names the first row without."""
     if probabilities.shape[1] < 2:
         raise ValueError("Give the probabilities of two groups or more, a column each.")
     numbers = probabilities.apply(pd.to_numeric, errors="coerce")

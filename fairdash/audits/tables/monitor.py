@@ -1,4 +1,4 @@
-"""Watch a deployed model: every batch of its decisions is audited, alarms are rare.
+"""Watch a deployed model: audit every batch of its decisions, with rare alarms.
 
 Two alarms stand beside each other. The plain one is a week whose interval breaks a
 limit by itself. The sequential one is of `fairdash.analysis.sequential`: over a
@@ -6,30 +6,25 @@ year of weeks it is false with a chance of at most .05, whatever the number of l
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from glob import glob
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter
 
-from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import Kpi, count, headed, plural
 from fairdash.analysis import Earlier, Judgement, sequential, worst
 from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.claims import Claim, claims_of
-from fairdash.audits.tables.counting import Excluded, named_value
+from fairdash.audits.tables.counting import Excluded
 from fairdash.audits.tables.judging import Judged, judged_again
 from fairdash.audits.tables.limits import check_policy
-from fairdash.audits.tables.policy import Limit, Policy
+from fairdash.audits.tables.policy import Limit
 from fairdash.audits.tables.reading import Source
-from fairdash.datasets import join_tables, read_table, sources
+from fairdash.audits.tables.watched import Monitor, batches_of, occurs_elsewhere
 
-PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
 LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
 COLUMNS = [
     "batch", "limit", "feature", "subgroup", "group", "value", "low", "high", "n",
@@ -38,64 +33,7 @@ COLUMNS = [
 _HOW = """A row is a batch: the number that is furthest beyond the limit, or nearest to
 it, with its interval. The upright mark is the limit. A batch can break it by chance. An
 alarm weighs all batches so far; it is false in a year with 5% at most."""
-_LAST = 5  # batches that are printed
-WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
-
-
-@dataclass(frozen=True)
-class Monitor:
-    """What is watched.
-
-    Attributes
-    ----------
-    name : str
-    source : str
-        A file, or a pattern of files such as "scores/*.csv". Without ``date`` each
-        file is a batch, in the order of their names.
-    policy : dict
-        Of `Policy`: what is asked and the limits.
-    every : {"day", "week", "month"}
-        A batch, where ``date`` divides the rows.
-    date : str, optional
-        Column of dates.
-    outcomes, key : str, optional
-        File of outcomes that come later, and the column of both that joins them.
-    join : str, optional
-        File with further columns, such as people's groups; read at each look.
-    by : tuple of str
-        What it is joined by, as `fairdash.datasets.join_tables` takes it.
-    hook : str, optional
-        Command or URL that gets a new alarm as JSON; the operator must allow it.
-    """
-
-    name: str
-    source: str
-    policy: dict[str, Any]
-    every: str = "week"
-    date: str | None = None
-    outcomes: str | None = None
-    key: str | None = None
-    hook: str | None = None
-    join: str | None = None
-    by: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.name.strip():
-            raise ValueError("A monitor needs a name.")
-        check_one_of("--every", self.every, PERIODS)
-        if (self.outcomes is None) != (self.key is None):
-            raise ValueError("Outcomes that come later need both --outcomes and --key.")
-        if (self.join is None) != (not self.by):
-            raise ValueError(
-                "Give `--join FILE` and `--by COLUMN` together, or neither."
-            )
-        for limit in self.limits.limits:
-            check_one_of("measure", limit.measure, WATCHED)
-
-    @property
-    def limits(self) -> Policy:
-        """The policy."""
-        return Policy.model_validate(self.policy)
+_LAST = 5  # failing batches that are printed
 
 
 @dataclass(frozen=True)
@@ -119,6 +57,11 @@ class Batch:
     claims: tuple[Claim, ...]
     recurring: int = 0
 
+    @property
+    def without_bets(self) -> bool:
+        """Whether it has claims, and the alarm could bet on none of them."""
+        return bool(self.claims) and not any(any(c.growth) for c in self.claims)
+
 
 @dataclass(frozen=True, eq=False)
 class Watch:
@@ -135,24 +78,30 @@ class Watch:
         ValueError
             When the source cannot be read, or a batch has no row that counts.
         """
-        before = {batch.digest: batch for batch in self.batches}
+        audited = {batch.digest: batch for batch in self.batches}
         batches: list[Batch] = []
-        earlier, policy = Earlier(), self.monitor.limits
+        earlier = Earlier()
+        policy = self.monitor.limits
+        # Weights and units are learned from the batches before, so the digest of one
+        # then stands for all of these.
         learns = policy.weight is not None or policy.unit is not None
-        for label, frame in _batches(self.monitor):
-            previous = batches[-1].digest if batches and learns else ""
+        previous = ""
+        for label, frame in batches_of(self.monitor):
             digest = _digest(frame, self.monitor, previous)
-            batch = before.get(digest)
+            batch = audited.get(digest)
             if batch is None:
                 batch = _audited(frame, self.monitor, label, digest, earlier)
             elif learns:
+                # For what it adds to ``earlier``; its claims are stored.
                 claims_of(frame, policy, earlier, may_be_absent=True)
             batches.append(replace(batch, label=label))
+            if learns:
+                previous = digest
         return Watch(self.monitor, tuple(batches))
 
     def first_batch(self) -> Batch:
         """Audit the first batch of the source; errors are those of `run`."""
-        label, frame = next(_batches(self.monitor))
+        label, frame = next(batches_of(self.monitor))
         digest = _digest(frame, self.monitor)
         return _audited(frame, self.monitor, label, digest, Earlier())
 
@@ -162,13 +111,13 @@ class Watch:
 
     @classmethod
     def of_json(cls, text: str) -> "Watch":
-        """Return what `to_json` made a text of; its batches are judged as now."""
+        """Return the monitor of a text of `to_json`; its batches are judged as now."""
         watch = TypeAdapter(cls).validate_python(json.loads(text))
         policy = watch.monitor.limits
-        batches = (
-            replace(batch, judged=tuple(judged_again(policy, j) for j in batch.judged))
-            for batch in watch.batches
-        )
+        batches = []
+        for batch in watch.batches:
+            judged = tuple(judged_again(policy, part) for part in batch.judged)
+            batches.append(replace(batch, judged=judged))
         return replace(watch, batches=tuple(batches))
 
     def evidence(self, limit: int) -> np.ndarray[Any, Any]:
@@ -176,25 +125,34 @@ class Watch:
 
         Its claims are those of the groups in the first batch that has any.
         """
-        own = [[c for c in b.claims if c.limit == limit] for b in self.batches]
-        about = [claim.about for claim in next(filter(None, own), [])]
-        if not about:
-            return np.ones(len(own))
-        nothing = (0.0,) * len(sequential.BETS)
-        weeks = []
-        for claims in own:
-            grown = {claim.about: claim.growth for claim in claims}
-            weeks.append(np.array([grown.get(claim, nothing) for claim in about]))
-        return sequential.evidence(weeks, LOOKS[self.monitor.every])
+        # A claim is fixed before its evidence is seen: a group that appears later is
+        # not added, so that the family which shares the error rate stays the same.
+        claims_by_batch = [
+            [claim for claim in batch.claims if claim.limit == limit]
+            for batch in self.batches
+        ]
+        first_claims = next(filter(None, claims_by_batch), [])
+        if not first_claims:
+            return np.ones(len(self.batches))
+        # A claim without rows in a batch keeps its wealth.
+        no_growth = (0.0,) * len(sequential.BETS)
+        growth_by_batch = []
+        for claims in claims_by_batch:
+            growth = {claim.about: claim.growth for claim in claims}
+            growth_by_batch.append(
+                np.array([growth.get(claim.about, no_growth) for claim in first_claims])
+            )
+        return sequential.evidence(growth_by_batch, LOOKS[self.monitor.every])
 
     def alarms(self, limit: int) -> np.ndarray[Any, Any]:
         """Return after which batches an alarm stands on a limit.
 
         Limits share alpha: all alarms of a year together are false with .05 at most.
         """
-        n = len(self.monitor.limits.limits)
+        n_limits = len(self.monitor.limits.limits)
         looks = LOOKS[self.monitor.every]
-        return sequential.alarms(self.evidence(limit), looks, sequential.ALPHA / n)
+        alpha = sequential.ALPHA / n_limits  # Bonferroni
+        return sequential.alarms(self.evidence(limit), looks, alpha)
 
     def table(self) -> pd.DataFrame:
         """Return each batch and limit: value, interval, rows, status, evidence, alarm.
@@ -203,25 +161,36 @@ class Watch:
         those with the worst status.
         """
         rows = []
-        for at, limit in enumerate(self.monitor.limits.limits):
-            series = zip(self.batches, self.evidence(at), self.alarms(at), strict=True)
-            for batch, strength, alarm in series:
-                judged = _furthest(at, limit, batch)
+        for index, limit in enumerate(self.monitor.limits.limits):
+            evidence = self.evidence(index)
+            alarms = self.alarms(index)
+            for batch, strength, alarm in zip(
+                self.batches, evidence, alarms, strict=True
+            ):
+                judged = _furthest(index, limit, batch)
                 if judged is None:
                     continue
-                row = {**vars(judged), "batch": batch.label, "limit": limit.words}
-                row |= {"batch alone": judged.status.value, "evidence": strength}
-                rows.append({**row, "alarm": bool(alarm)})
+                rows.append(
+                    {
+                        **vars(judged),
+                        "batch": batch.label,
+                        "limit": limit.words,
+                        "batch alone": judged.status.value,
+                        "evidence": strength,
+                        "alarm": bool(alarm),
+                    }
+                )
         return pd.DataFrame(rows, columns=COLUMNS)
 
     @property
     def broken(self) -> list[tuple[str, str]]:
         """Limits with an alarm, each with the batch that raised it."""
         broken = []
-        for at, limit in enumerate(self.monitor.limits.limits):
-            stands = self.alarms(at)
-            if stands.any():
-                broken.append((limit.words, self.batches[int(stands.argmax())].label))
+        for index, limit in enumerate(self.monitor.limits.limits):
+            alarms = self.alarms(index)
+            if alarms.any():
+                first = self.batches[int(alarms.argmax())]
+                broken.append((limit.words, first.label))
         return broken
 
     @property
@@ -229,8 +198,8 @@ class Watch:
         """Batches that break a limit by themselves: each with limit and estimate."""
         failing = []
         for batch in self.batches:
-            for at, limit in enumerate(self.monitor.limits.limits):
-                judged = _furthest(at, limit, batch)
+            for index, limit in enumerate(self.monitor.limits.limits):
+                judged = _furthest(index, limit, batch)
                 if judged is not None and judged.status is Judgement.FAIL:
                     failing.append((batch.label, f"{limit.words}; {judged.words}"))
         return failing
@@ -238,9 +207,9 @@ class Watch:
     def lines(self) -> list[str]:
         """Return the state of the alarm, and the last batches that fail."""
         failing = [f"{batch} fails by itself: {why}" for batch, why in self.failing]
-        earlier = len(failing) - _LAST
-        if earlier > 0:
-            failing = [f"{plural(earlier, 'earlier failure')}", *failing[-_LAST:]]
+        n_earlier = len(failing) - _LAST
+        if n_earlier > 0:
+            failing = [plural(n_earlier, "earlier failure"), *failing[-_LAST:]]
         return [self._verdict(), *failing, *self._unweighed()]
 
     def _unweighed(self) -> list[str]:
@@ -248,15 +217,15 @@ class Watch:
         lines = []
         recurring = sum(batch.recurring for batch in self.batches)
         if recurring:
-            whole = sum(batch.rows for batch in self.batches)
+            n_rows = sum(batch.rows for batch in self.batches)
             lines.append(
-                f"{count(recurring)} of {plural(whole, 'row')} are of units that were "
+                f"{count(recurring)} of {plural(n_rows, 'row')} are of units that were "
                 "in an earlier batch. They say nothing new, so the alarm leaves them "
                 "out."
             )
-        silent = [b for b in self.batches if b.claims and not any(map(_bets, b.claims))]
-        if silent:
-            batches = "1 batch" if len(silent) == 1 else f"{count(len(silent))} batches"
+        n_silent = sum(batch.without_bets for batch in self.batches)
+        if n_silent:
+            batches = "1 batch" if n_silent == 1 else f"{count(n_silent)} batches"
             lines.append(
                 f"The alarm could not weigh {batches}: it learns the weights from "
                 "earlier batches, or too few rows were new."
@@ -264,10 +233,12 @@ class Watch:
         return lines
 
     def _verdict(self) -> str:
-        n, broken = len(self.batches), self.broken
+        n = len(self.batches)
+        broken = self.broken
         verdict = f"No alarm in {count(n)} {'batch' if n == 1 else 'batches'}."
         if broken:
-            verdict = f"Alarm since {broken[0][1]}: a limit is broken."
+            _, first_batch = broken[0]
+            verdict = f"Alarm since {first_batch}: a limit is broken."
         n_failing = len({batch for batch, _ in self.failing})
         if n_failing == 1:
             return f"{verdict} One batch fails by itself."
@@ -277,21 +248,22 @@ class Watch:
 
     def answer(self) -> Answer:
         """Return the series as an answer."""
-        n, broken, table = len(self.batches), self.broken, self.table()
+        broken = self.broken
+        table = self.table()
         verdict = self._verdict()
-        failing = len({batch for batch, _ in self.failing})
-        own = {"batch alone": "By itself"}
-        details = [f"{words} (since {when})" for words, when in broken]
-        details += self.lines()[1:]
+        n_failing = len({batch for batch, _ in self.failing})
+        headings = {"batch alone": "By itself"}
+        details = [f"{limit} (since {batch})" for limit, batch in broken]
+        details += self.lines()[1:]  # the first is the verdict
         return Answer(
             verdict=verdict,
             cards=[
-                Kpi("Batches", str(n)),
+                Kpi("Batches", str(len(self.batches))),
                 Kpi("Alarms", str(len(broken)), "false in a year: at most 5%"),
-                Kpi("Batches that fail", str(failing), "each by itself"),
+                Kpi("Batches that fail", str(n_failing), "each by itself"),
             ],
             figure=Drawing("plot_limits", self._drawn(), {"headline": verdict[:-1]}),
-            table=Listing("Every batch and limit", headed(table, **own)),
+            table=Listing("Every batch and limit", headed(table, **headings)),
             details="; ".join(details),
             how=_HOW,
             file="fairdash-monitor.csv",
@@ -299,15 +271,20 @@ class Watch:
         )
 
     def _drawn(self) -> pd.DataFrame:
+        """Return the rows of the figure: `plot_limits` says its columns."""
         table = self.table()
         limits = self.monitor.limits.limits
         bounds = {limit.words: limit.bound.value for limit in limits}
         axes = {limit.words: limit.of for limit in limits}
-        several = len(bounds) > 1
-        names = table["batch"] + (": " + table["limit"] if several else "")
-        bound = table["limit"].map(bounds)
-        axis, status = table["limit"].map(axes), table["batch alone"]
-        return table.assign(label=names, limit=bound, axis=axis, status=status)
+        labels = table["batch"]
+        if len(bounds) > 1:
+            labels = labels + ": " + table["limit"]
+        return table.assign(
+            label=labels,
+            limit=table["limit"].map(bounds),
+            axis=table["limit"].map(axes),
+            status=table["batch alone"],
+        )
 
 
 def audit_batch(
@@ -322,43 +299,19 @@ def audit_batch(
     The value of the decision, and of the outcome, must occur in it or in another batch.
     """
     policy = monitor.limits
-    absent = _occurs_elsewhere(frame, monitor)
-    checked = check_policy(
-        frame, policy, Source.of_frame(label, digest, frame), may_be_absent=absent
-    )
-    claims = claims_of(frame, policy, earlier, may_be_absent=absent)
+    source = Source.of_frame(label, digest, frame)
+    may_be_absent = occurs_elsewhere(frame, monitor)
+    checked = check_policy(frame, policy, source, may_be_absent=may_be_absent)
+    claims = claims_of(frame, policy, earlier, may_be_absent=may_be_absent)
     return Batch(
-        label,
-        digest,
-        len(frame),
-        checked.audited.rows.excluded,
-        checked.judged,
-        claims.claims,
-        claims.recurring,
+        label=label,
+        digest=digest,
+        rows=len(frame),
+        excluded=checked.audited.rows.excluded,
+        judged=checked.judged,
+        claims=claims.claims,
+        recurring=claims.recurring,
     )
-
-
-def _occurs_elsewhere(frame: pd.DataFrame, monitor: Monitor) -> bool:
-    """Tell whether values that the policy names but this batch lacks are in another."""
-    missing = _absent(frame, monitor.limits)
-    if not missing:
-        return False
-    for _, other in _batches(monitor):
-        missing &= _absent(other, monitor.limits)
-        if not missing:
-            return True
-    return False
-
-
-def _absent(frame: pd.DataFrame, policy: Policy) -> set[str]:
-    options = (("--decision", policy.decision), ("--outcome", policy.outcome))
-    absent = set()
-    for option, text in options:
-        if text is not None:
-            name, value = named_value(option, text, frame)
-            if not (value_labels(frame[name]) == value).any():
-                absent.add(option)
-    return absent
 
 
 def stored_name(text: str) -> str:
@@ -378,121 +331,25 @@ def _audited(
         raise ValueError(f"The batch {label}: {error}") from error
 
 
-def _bets(claim: Claim) -> bool:
-    return any(claim.growth)
-
-
-def _furthest(at: int, limit: Limit, batch: Batch) -> Judged | None:
+def _furthest(index: int, limit: Limit, batch: Batch) -> Judged | None:
     """Return the estimate that decides a limit in a batch, None without any."""
-    judged = [part for part in batch.judged if part.limit == at]
+    judged = [part for part in batch.judged if part.limit == index]
     if not judged:
         return None
     status = worst(part.status for part in judged)
+    deciding = [part for part in judged if part.status is status]
 
-    def beyond(estimate: Judged) -> float:
+    def distance(estimate: Judged) -> float:
+        """Return how far an estimate is on the broken side of the limit."""
         if np.isnan(estimate.value):
             return -np.inf
         return estimate.value if limit.bound.upper else -estimate.value
 
-    return max((part for part in judged if part.status is status), key=beyond)
-
-
-def _batches(monitor: Monitor) -> Iterator[tuple[str, pd.DataFrame]]:
-    later = _outcomes(monitor)
-    frames: Iterator[tuple[str, pd.DataFrame]]
-    frames = ((file.name, read_table(file)) for file in _files(monitor.source))
-    if monitor.date is not None:
-        frames = _by_period(pd.concat([frame for _, frame in frames]), monitor)
-    people = _further(monitor)
-    for label, frame in frames:
-        batch = frame if later is None else _joined(frame, later, monitor)
-        if people is not None:
-            name = Path(str(monitor.join)).name
-            batch = join_tables(batch, people, monitor.by, name=name)
-        _check_groups(batch, label, monitor)
-        yield label, batch
-
-
-def _further(monitor: Monitor) -> pd.DataFrame | None:
-    """Return the table that batches are joined with, None without one."""
-    if monitor.join is None:
-        return None
-    if not Path(monitor.join).is_file():
-        raise ValueError(
-            f"There is no file {monitor.join!r} to join batches with. Put it back, or "
-            "remove the monitor and add it with another `--join`."
-        )
-    return read_table(Path(monitor.join))
-
-
-def _check_groups(frame: pd.DataFrame, label: str, monitor: Monitor) -> None:
-    policy = monitor.limits
-    made = {step.column for step in policy.preparation}
-    missing = [g for g in policy.groups if g not in frame and g not in made]
-    if missing:
-        raise ValueError(
-            f"The batch {label} has no column {missing[0]!r}, a group of the policy. "
-            "Write it to each batch, or add the monitor with the file that has it: "
-            "`--join FILE --by COLUMN`."
-        )
-
-
-def _files(source: str) -> list[Path]:
-    if "://" in source:
-        raise ValueError(
-            f"A monitor reads files of this machine, not {sources.shown(source)}. "
-            'Write each batch to a file and name these: --source "batches/*.parquet".'
-        )
-    files = [path for path in sorted(map(Path, glob(source))) if path.is_file()]
-    if not files and Path(source).is_file():  # its name may hold a bracket
-        files = [Path(source)]
-    if not files:
-        raise ValueError(
-            f"No file fits the source {source!r}. Write the first batch, then add or "
-            "run the monitor."
-        )
-    return files
-
-
-def _outcomes(monitor: Monitor) -> pd.DataFrame | None:
-    if monitor.outcomes is None:
-        return None
-    if not Path(monitor.outcomes).is_file():
-        raise ValueError(f"There is no file of outcomes {monitor.outcomes!r}.")
-    return read_table(Path(monitor.outcomes))
-
-
-def _by_period(
-    frame: pd.DataFrame, monitor: Monitor
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    assert monitor.date is not None
-    check_one_of("--date", monitor.date, list(map(str, frame)))
-    dates = pd.to_datetime(frame[monitor.date], errors="coerce", format="mixed")
-    if dates.isna().any():
-        n = int(dates.isna().sum())
-        raise ValueError(
-            f"Column {monitor.date!r} holds no date in {plural(n, 'row')}; fix or "
-            "exclude these."
-        )
-    if dates.dt.tz is not None:
-        dates = dates.dt.tz_localize(None)
-    periods = dates.dt.to_period(PERIODS[monitor.every])
-    for period, rows in frame.groupby(periods, sort=True):
-        yield str(getattr(period, "start_time", period))[:10], rows
-
-
-def _joined(frame: pd.DataFrame, later: pd.DataFrame, monitor: Monitor) -> pd.DataFrame:
-    key = str(monitor.key)
-    for table in (frame, later):
-        check_one_of("--key", key, list(map(str, table)))
-    if later[key].duplicated().any():
-        first = later.loc[later[key].duplicated(), key].iloc[0]
-        raise ValueError(f"The outcomes have the key {str(first)!r} more than once.")
-    new = [name for name in later if name == key or name not in frame]
-    return frame.merge(later[new], on=key, how="left")
+    return max(deciding, key=distance)
 
 
 def _digest(frame: pd.DataFrame, monitor: Monitor, previous: str = "") -> str:
+    """Return a digest of rows, their columns, the policy and the batch before."""
     rows = pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes()
     question = json.dumps([list(map(str, frame)), monitor.policy], sort_keys=True)
     return sha256(rows + question.encode() + previous.encode()).hexdigest()

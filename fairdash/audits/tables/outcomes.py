@@ -15,7 +15,8 @@ from fairdash._validation import check_lengths, check_one_of, value_label
 from fairdash._wording import UNDEFINED, listing, plural, sentences
 from fairdash.audits.answer import Listing
 from fairdash.audits.arguments import Arguments
-from fairdash.audits.decisions import finding_of, measured, weights_of
+from fairdash.audits.decisions import weights_of
+from fairdash.audits.measuring import finding_of, measured
 from fairdash.audits.tables.audit import plain_rows
 from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import Drawn, Finding, Speech, catalog, sentence
