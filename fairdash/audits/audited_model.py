@@ -98,13 +98,17 @@ class AuditRows:
     @cached_property
     def pool(self) -> "Pool":
         """Up to 10,000 rows of the table, drawn at random."""
-        where = np.arange(len(self.dataset.frame))
-        if len(where) > MOST_POOL:
+        rows = np.arange(len(self.dataset.frame))
+        if len(rows) > MOST_POOL:
             rng = np.random.default_rng(self.seed)
-            where = np.sort(rng.choice(where, MOST_POOL, replace=False))
-        frame = self.dataset.frame.iloc[where]
-        absent = frame[[column.name for column in self.columns]].isna().to_numpy()
-        return Pool(self.encoder.transform(frame).astype(np.float64), absent, where)
+            rows = np.sort(rng.choice(rows, MOST_POOL, replace=False))
+        frame = self.dataset.frame.iloc[rows]
+        names = [column.name for column in self.columns]
+        return Pool(
+            X=self.encoder.transform(frame).astype(np.float64),
+            absent=frame[names].isna().to_numpy(),
+            where=rows,
+        )
 
     @property
     def n(self) -> int:
@@ -180,7 +184,8 @@ class AuditedModel:
     def deciding(self) -> Deciding:
         """Whether decisions of all test rows say anything, however few are searched."""
         everyone = np.arange(self.rows.n)
-        decided = self.decides(self.encoded(self.rows.test.X, everyone)).astype(np.int8)
+        p = self.encoded(self.rows.test.X, everyone)
+        decided = self.decides(p).astype(np.int8)
         sampling = self.rows.dataset.sampling_of(self.rows.where)
         status = decision_status(self.rows.y, decided, **sampling)
         return Deciding.of_status(**status.iloc[0])
@@ -193,8 +198,9 @@ class AuditedModel:
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None
     ) -> Float:
         """Return P(1) of changed test rows; ``places`` says which, by default all."""
-        where = np.arange(self.rows.n) if places is None else places
-        return self.encoded(self.rows.encoder.transform(frame), where)
+        if places is None:
+            places = np.arange(self.rows.n)
+        return self.encoded(self.rows.encoder.transform(frame), places)
 
     def encoded(self, X: NDArray[np.floating], places: Codes) -> Float:
         """Return P(1) of changed test rows that are encoded."""
@@ -219,10 +225,12 @@ class _Brought(AuditedModel):
         return positive_scores(self.scorer, frame, self.rows.dataset.roles.positive)
 
     def encoded(self, X: NDArray[np.floating], places: Codes) -> Float:
+        # Encoded changes become values of the table, which the model reads.
         rows = self.rows
-        own = rows.frame.iloc[places].reset_index(drop=True)
-        before, after = rows.test.X[places].astype(np.float64), X.astype(np.float64)
-        return self.probability(in_table(own, rows.columns, before, after))
+        frame = rows.frame.iloc[places].reset_index(drop=True)
+        before = rows.test.X[places].astype(np.float64)
+        changed = in_table(frame, rows.columns, before, X.astype(np.float64))
+        return self.probability(changed)
 
     def flipped(self, flips: Flips) -> list[Float]:
         return [self.probability(frame) for frame in self.rows.variants(flips)]

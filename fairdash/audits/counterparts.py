@@ -33,10 +33,13 @@ class ColumnChange(NamedTuple):
 
     def __str__(self) -> str:
         """Return such as "branch: office → works", fractions with six digits."""
-        ends = (_label(value) for value in (self.before, self.after))
-        # a group such as "sex 1" carries its column already
-        bare = (end.removeprefix(f"{self.column} ") for end in ends)
-        return f"{self.column}: {' → '.join(bare)}"
+        before = self._bare_label(self.before)
+        after = self._bare_label(self.after)
+        return f"{self.column}: {before} → {after}"
+
+    def _bare_label(self, value: Any) -> str:
+        # A group such as "sex 1" carries its column already.
+        return _label(value).removeprefix(f"{self.column} ")
 
 
 def _label(value: Any) -> str:
@@ -135,72 +138,81 @@ class _People:
 def _stored(
     model: AuditedModel, rows: object, metric: FairMetric, places: Codes | None
 ) -> _People:
-    own = model.rows
-    if getattr(rows, "key", None) != own.key:
+    """Return the people of a stored model: its own test rows."""
+    stored = model.rows
+    if getattr(rows, "key", None) != stored.key:
         raise ValueError(
             "`rows` of a stored model must be its own, `model.rows`; `places` says "
             "which of them."
         )
-    names = own.encoder.feature_names
+    names = stored.encoder.feature_names
     if metric.feature_names != names:
         raise ValueError(
             f"`metric` is of the {len(metric.feature_names)} columns "
             f"{list(metric.feature_names[:3])} ..., the model of {len(names)}, "
             f"{list(names[:3])} ...: make it from `rows.encoder.feature_names`."
         )
-    where = np.arange(own.n) if places is None else np.asarray(places, np.int64)
-    X = own.test.X[where]
+    if places is None:
+        places = np.arange(stored.n)
+    index = np.asarray(places, np.int64)
     return _People(
-        frame=own.frame.iloc[where].reset_index(drop=True),
-        X=X.astype(np.float64),
-        columns=own.columns,
-        score=lambda Z, who: model.encoded(Z, where[who]),
+        frame=stored.frame.iloc[index].reset_index(drop=True),
+        X=stored.test.X[index].astype(np.float64),
+        columns=stored.columns,
+        score=lambda Z, who: model.encoded(Z, index[who]),
         threshold=model.threshold,
-        pool=own.pool.X,
-        absent=own.pool.absent,
-        places=where,
-        numbers=own.dataset.row_number[own.where[where]] + 1,
-        encoder=own.encoder,
+        pool=stored.pool.X,
+        absent=stored.pool.absent,
+        places=index,
+        numbers=stored.dataset.row_number[stored.where[index]] + 1,
+        encoder=stored.encoder,
     )
 
 
 def _brought(
     model: TableModel, rows: Any, metric: FairMetric, places: Codes | None
 ) -> _People:
+    """Return the people of a classifier of encoded rows."""
     names = metric.feature_names
     if is_frame(rows):
         rows = as_frame("rows", rows)
-    header = list(rows) if isinstance(rows, pd.DataFrame) else None
-    text = list(rows.select_dtypes(exclude=["number", "bool"])) if header else []
-    if text:
-        raise ValueError(
-            f"`rows` must be encoded as numbers; {text[0]!r} is not. See "
-            "`fairdash.datasets.encode`."
-        )
-    every = np.asarray(rows, np.float64)
-    if every.ndim != 2 or every.shape[1] != len(names):
+    header = None
+    if isinstance(rows, pd.DataFrame):
+        header = list(rows)
+        text = list(rows.select_dtypes(exclude=["number", "bool"]))
+        if text:
+            raise ValueError(
+                f"`rows` must be encoded as numbers; {text[0]!r} is not. See "
+                "`fairdash.datasets.encode`."
+            )
+    encoded = np.asarray(rows, np.float64)
+    if encoded.ndim != 2 or encoded.shape[1] != len(names):
         message = f"`rows` must be (n_rows, {len(names)}), the columns of `metric`"
-        raise ValueError(f"{message}; got shape {every.shape}.")
+        raise ValueError(f"{message}; got shape {encoded.shape}.")
     if header is not None and tuple(map(str, header)) != names:
         raise ValueError(f"`metric` is of the columns {list(names)}, `rows` {header}.")
-    where = np.arange(len(every)) if places is None else np.asarray(places, np.int64)
-    columns = table_search.row_columns(every, names)
+    if places is None:
+        places = np.arange(len(encoded))
+    index = np.asarray(places, np.int64)
+    columns = table_search.row_columns(encoded, names)
 
     def score(Z: table_search.Float, who: Codes) -> table_search.Float:
+        # A classifier that was fitted on a frame warns where it is given an array.
         table = Z if header is None else pd.DataFrame(Z, columns=header)
         return np.asarray(model.predict_proba(table), np.float64)[:, -1]
 
-    X = every[where]
+    X = encoded[index]
+    values = {column.name: column.levels[column.index(X)] for column in columns}
     return _People(
-        frame=pd.DataFrame({c.name: c.levels[c.index(X)] for c in columns}),
+        frame=pd.DataFrame(values),
         X=X,
         columns=columns,
         score=score,
         threshold=0.5,
-        pool=every[:MOST_POOL],
+        pool=encoded[:MOST_POOL],
         absent=None,
-        places=where,
-        numbers=where,
+        places=index,
+        numbers=index,
         encoder=None,
     )
 
@@ -208,29 +220,35 @@ def _brought(
 def _table(
     people: _People, result: table_search.Found, metric: FairMetric, radius: float
 ) -> pd.DataFrame:
-    shown = table_search.in_table(people.frame, people.columns, people.X, result.X)
-    Z = people.encoder.transform(shown) if people.encoder else result.X
-    everyone = np.arange(len(shown))
+    """Return the counterparts that were found, the worst first."""
+    frame = table_search.in_table(people.frame, people.columns, people.X, result.X)
+    # Distance and prediction are those of the values that the table shows, which the
+    # encoder may round.
+    Z = result.X
+    if people.encoder:
+        Z = people.encoder.transform(frame)
+    everyone = np.arange(len(frame))
     before = people.score(people.X, everyone)
     after = people.score(np.asarray(Z, np.float64), everyone)
     distance = metric.distance(people.X, Z)
-    turned = (before > people.threshold) != (after > people.threshold)
+    is_changed = (before > people.threshold) != (after > people.threshold)
     table = pd.DataFrame(
         {
             "row": people.numbers,
             "fair_distance": distance,
             "before": before,
             "after": after,
-            "decision_changed": turned,
+            "decision_changed": is_changed,
             "place": people.places,
             "changes": changes_between(
-                people.columns, people.frame, shown, people.X, result.X
+                people.columns, people.frame, frame, people.X, result.X
             ),
         }
     )
-    within = result.found & (distance <= radius + table_search.TOLERANCE)
-    order = np.lexsort([-np.abs(after - before), ~turned])
-    return table.iloc[order[within[order]]].reset_index(drop=True)
+    is_within = result.found & (distance <= radius + table_search.TOLERANCE)
+    # Changed decisions first, then the largest change: the last key sorts first.
+    order = np.lexsort([-np.abs(after - before), ~is_changed])
+    return table.iloc[order[is_within[order]]].reset_index(drop=True)
 
 
 def changes_between(
@@ -244,11 +262,16 @@ def changes_between(
 
     ``before`` and ``after`` hold the words of the table, ``X`` and ``Z`` are encoded.
     """
-    ranked: list[list[tuple[float, ColumnChange]]] = [[] for _ in range(len(before))]
+    sized: list[list[tuple[float, ColumnChange]]] = [[] for _ in range(len(before))]
     for column in columns:
         squared = ((Z[:, column.span] - X[:, column.span]) ** 2).sum(1)
-        was, now = before[column.name].tolist(), after[column.name].tolist()
+        old_values = before[column.name].tolist()
+        new_values = after[column.name].tolist()
         for i in np.flatnonzero(squared):
-            change = ColumnChange(column.name, was[i], now[i])
-            ranked[i].append((-float(squared[i]), change))
-    return [[change for _, change in sorted(row, key=lambda x: x[0])] for row in ranked]
+            change = ColumnChange(column.name, old_values[i], new_values[i])
+            sized[i].append((float(squared[i]), change))
+    changes = []
+    for row in sized:
+        row.sort(key=lambda part: -part[0])
+        changes.append([change for _, change in row])
+    return changes

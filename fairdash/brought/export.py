@@ -22,9 +22,9 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def can_be_onnx(method: str) -> bool:
-    """Tell whether models of a method can be written here as ONNX files."""
-    apart = CATALOG[method].needs_groups or method in _NO_NETWORK
-    return not apart and find_spec("onnx") is not None
+    """Return whether models of a method can be written here as ONNX files."""
+    is_network = not CATALOG[method].needs_groups and method not in _NO_NETWORK
+    return is_network and find_spec("onnx") is not None
 
 
 def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
@@ -57,19 +57,27 @@ def as_onnx(encoder: Encoder, scorer: Scorer, facts: object = None) -> bytes:
             "rows, or is made of several models. Export it for fairdash.load."
         )
     graph = _Graph()
-    p = _network(graph, scorer, _encoded(graph, encoder))
-    other = graph.add("Sub", [graph.array(np.ones((1, 1))), p])
-    graph.add("Concat", [other, p], ["probabilities"], axis=1)
+    positive = _network(graph, scorer, _encoded(graph, encoder))
+    negative = graph.add("Sub", [graph.array(np.ones((1, 1))), positive])
+    graph.add("Concat", [negative, positive], ["probabilities"], axis=1)
     return graph.file(encoder, facts)
 
 
 class _Graph:
+    """A graph of ONNX under construction; each method returns the name of its result.
+
+    onnx is imported when needed, since it belongs to an extra.
+    """
+
     def __init__(self) -> None:
         from onnx import helper
 
-        self._helper, self._nodes, self._arrays = helper, [], []  # type: ignore[var-annotated]
+        self._helper = helper
+        self._nodes: list[Any] = []
+        self._arrays: list[Any] = []
 
     def array(self, values: Any) -> str:
+        """Add a constant."""
         from onnx import numpy_helper
 
         name = f"a{len(self._arrays)}"
@@ -83,28 +91,26 @@ class _Graph:
         outputs: Sequence[str] = (),
         **attributes: Any,
     ) -> str:
-        named = list(outputs) or [f"n{len(self._nodes)}"]
-        node = self._helper.make_node(operator, list(inputs), named, **attributes)
+        """Add a node and return its first output."""
+        names = list(outputs) or [f"n{len(self._nodes)}"]
+        node = self._helper.make_node(operator, list(inputs), names, **attributes)
         self._nodes.append(node)
-        return named[0]
+        return names[0]
 
     def cast(self, name: str, kind: int) -> str:
+        """Add a change of type."""
         return self.add("Cast", [name], to=kind)
 
     def file(self, encoder: Encoder, facts: object) -> bytes:
+        """Return the file, with an input for each column of the encoder."""
         from onnx import TensorProto
 
         info = self._helper.make_tensor_value_info
-        inputs = [
-            info(
-                encoding.column,
-                TensorProto.DOUBLE
-                if isinstance(encoding, NumberEncoding)
-                else TensorProto.STRING,
-                [None, 1],
-            )
-            for encoding in encoder.columns
-        ]
+        inputs = []
+        for encoding in encoder.columns:
+            is_number = isinstance(encoding, NumberEncoding)
+            kind = TensorProto.DOUBLE if is_number else TensorProto.STRING
+            inputs.append(info(encoding.column, kind, [None, 1]))
         output = info("probabilities", TensorProto.DOUBLE, [None, 2])
         graph = self._helper.make_graph(
             self._nodes, "fairdash", inputs, [output], self._arrays
@@ -119,56 +125,82 @@ class _Graph:
         return model.SerializeToString()
 
 
-FLOAT, DOUBLE, BOOL = 1, 11, 9  # of TensorProto
+# Types of TensorProto.
+FLOAT = 1
+DOUBLE = 11
 
 
 def _encoded(graph: _Graph, encoder: Encoder) -> str:
-    parts: list[str] = []
+    """Add the encoding of all columns; return the scaled rows."""
+    columns: list[str] = []
+    names: list[str] = []
     for encoding in encoder.columns:
         if isinstance(encoding, NumberEncoding):
-            missing = graph.add("IsNaN", [encoding.column])
-            fill = graph.array(np.array(encoding.fill))
-            parts.append(graph.add("Where", [missing, fill, encoding.column]))
-            if encoding.indicator:
-                parts.append(graph.cast(missing, DOUBLE))
-            continue
-        texts = [*encoding.levels, ""]  # a missing text comes last
-        hot = graph.add(
-            "OneHotEncoder",
-            [encoding.column],
-            domain="ai.onnx.ml",
-            cats_strings=texts,
-            zeros=1,
-        )
-        flat = graph.add("Reshape", [hot, graph.array(np.array([-1, len(texts)]))])
-        flags = graph.cast(flat, DOUBLE)
-        n = len(encoding.levels)
-        if n:
-            levels = graph.array(np.arange(n))
-            parts.append(graph.add("Gather", [flags, levels], axis=1))
-        if encoding.other:
-            total = graph.add("ReduceSum", [flags, graph.array(np.array([1]))])
-            parts.append(graph.add("Sub", [graph.array(np.array(1.0)), total]))
-        if encoding.missing:
-            last = graph.array(np.array([n]))
-            parts.append(graph.add("Gather", [flags, last], axis=1))
-    names = [name for encoding in encoder.columns for name in encoding.names()]
-    used = [i for i, name in enumerate(names) if name not in set(encoder.dropped)]
-    whole = graph.add("Concat", parts, axis=1)
+            columns += _encoded_number(graph, encoding)
+        else:
+            columns += _encoded_text(graph, encoding)
+        names += encoding.names()
+    dropped = set(encoder.dropped)
+    used = [i for i, name in enumerate(names) if name not in dropped]
+    whole = graph.add("Concat", columns, axis=1)
     chosen = graph.add("Gather", [whole, graph.array(np.array(used))], axis=1)
     shift = graph.array(np.array(encoder.shift)[used])
     scale = graph.array(np.array(encoder.scale)[used])
     scaled = graph.add("Div", [graph.add("Sub", [chosen, shift]), scale])
-    ends = [graph.array(np.array(end)) for end in (-_LARGEST, _LARGEST)]
-    clipped = graph.add("Clip", [scaled, *ends])
+    # A double beyond the range of float32 would become infinite.
+    smallest = graph.array(np.array(-_LARGEST))
+    largest = graph.array(np.array(_LARGEST))
+    clipped = graph.add("Clip", [scaled, smallest, largest])
+    # Rounded once to float32, as the rows that the network was trained on.
     return graph.cast(graph.cast(clipped, FLOAT), DOUBLE)
 
 
+def _encoded_number(graph: _Graph, encoding: NumberEncoding) -> list[str]:
+    """Add a column with missing values filled in, and its indicator if it has one."""
+    missing = graph.add("IsNaN", [encoding.column])
+    fill = graph.array(np.array(encoding.fill))
+    columns = [graph.add("Where", [missing, fill, encoding.column])]
+    if encoding.indicator:
+        columns.append(graph.cast(missing, DOUBLE))
+    return columns
+
+
+def _encoded_text(graph: _Graph, encoding: Any) -> list[str]:
+    """Add an indicator for each level, for other values and for a missing one."""
+    n_levels = len(encoding.levels)
+    texts = [*encoding.levels, ""]  # a missing text comes last
+    hot = graph.add(
+        "OneHotEncoder",
+        [encoding.column],
+        domain="ai.onnx.ml",
+        cats_strings=texts,
+        zeros=1,
+    )
+    flat = graph.add("Reshape", [hot, graph.array(np.array([-1, len(texts)]))])
+    flags = graph.cast(flat, DOUBLE)
+    columns = []
+    if n_levels:
+        levels = graph.array(np.arange(n_levels))
+        columns.append(graph.add("Gather", [flags, levels], axis=1))
+    if encoding.other:
+        # Another value has none of the flags, so 1 less their sum is its indicator.
+        total = graph.add("ReduceSum", [flags, graph.array(np.array([1]))])
+        columns.append(graph.add("Sub", [graph.array(np.array(1.0)), total]))
+    if encoding.missing:
+        last = graph.array(np.array([n_levels]))
+        columns.append(graph.add("Gather", [flags, last], axis=1))
+    return columns
+
+
 def _network(graph: _Graph, model: Network, X: str) -> str:
+    """Add the layers of a network; return P(1), of shape (n_rows, 1)."""
+    last = len(model.weights) - 1
     for i, (weight, bias) in enumerate(zip(model.weights, model.biases, strict=True)):
-        last = i == len(model.weights) - 1
-        w, b = (weight[:, :1], bias[:1]) if last else (weight, bias)
-        product = graph.add("MatMul", [X, graph.array(w.astype(np.float64))])
-        X = graph.add("Add", [product, graph.array(b.astype(np.float64))])
-        X = graph.add("Sigmoid" if last else "Relu", [X])
+        if i == last:
+            # The first output is the logit.
+            weight = weight[:, :1]
+            bias = bias[:1]
+        product = graph.add("MatMul", [X, graph.array(weight.astype(np.float64))])
+        sums = graph.add("Add", [product, graph.array(bias.astype(np.float64))])
+        X = graph.add("Sigmoid" if i == last else "Relu", [sums])
     return X

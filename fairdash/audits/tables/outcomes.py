@@ -86,20 +86,23 @@ class OutcomesAudit:
     @property
     def details(self) -> str:
         """The surest five gaps, each with its interval."""
-        sure = [(o, f) for o, f in self.findings if f.sure]
-        words = [sentence(f, _speech(self.kind, o, self.feature)) for o, f in sure[:5]]
-        return " ".join(words) or self._nothing
+        sure = [part for part in self.findings if part[1].sure]
+        gaps = [
+            sentence(finding, _speech(self.kind, outcome, self.feature))
+            for outcome, finding in sure[:5]
+        ]
+        return " ".join(gaps) or self._nothing
 
     @property
     def _nothing(self) -> str:
         """That no gap is sure, and how large those of the first measure may be."""
-        outcome, first = self.findings[0]
-        alike = [
+        first_outcome, first = self.findings[0]
+        of_first_measure = [
             finding
-            for of, finding in self.findings
-            if of == outcome and finding.measure == first.measure
+            for outcome, finding in self.findings
+            if outcome == first_outcome and finding.measure == first.measure
         ]
-        return sentences(NO_GAP, possible(alike))
+        return sentences(NO_GAP, possible(of_first_measure))
 
     def listings(self) -> list[Listing]:
         """Return measures by group, gaps, and gaps inside subgroups, for a reader."""
@@ -114,7 +117,6 @@ class OutcomesAudit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that was found as JSON has it, NaN as None."""
-        tables = {"by_group": self.by_group, "gaps": self.gaps, "local": self.local}
         return {
             "kind": self.kind,
             "verdict": self.verdict,
@@ -122,10 +124,9 @@ class OutcomesAudit:
             "sample": None if self.sample is None else asdict(self.sample),
             "remarks": list(self.remarks),
             "confidence": self.confidence,
-            **{
-                name: None if table is None else plain_rows(table)
-                for name, table in tables.items()
-            },
+            "by_group": plain_rows(self.by_group),
+            "gaps": plain_rows(self.gaps),
+            "local": None if self.local is None else plain_rows(self.local),
         }
 
     def _note(self) -> str:
@@ -140,21 +141,25 @@ class OutcomesAudit:
 
     def __str__(self) -> str:
         """Return verdict and table as text."""
-        table = visible_table(self.listings()[0].frame)
-        shown = table.to_string(index=False, float_format="%.3f", na_rep=UNDEFINED)
+        by_group = visible_table(self.listings()[0].frame)
+        table = by_group.to_string(index=False, float_format="%.3f", na_rep=UNDEFINED)
         rows = f"{plural(self.n, 'row')}. {self._note()}"
-        notes = map(as_printed, (rows, *self.remarks))
-        return "\n".join([as_printed(self.verdict), "", shown, *notes])
+        notes = [as_printed(text) for text in (rows, *self.remarks)]
+        return "\n".join([as_printed(self.verdict), "", table, *notes])
 
 
 def _readable(table: pd.DataFrame) -> pd.DataFrame:
-    shown = table[[name for name in _NAMES if name in table]].rename(columns=_NAMES)
-    shown["Measure"] = shown["Measure"].map(catalog.MEASURE_NAMES)
-    shown["Outcome"] = shown["Outcome"].replace("", "all rows")
-    return shown
+    """Return the columns of a table that a reader wants, under their headings."""
+    columns = [name for name in _NAMES if name in table]
+    readable = table[columns].rename(columns=_NAMES)
+    readable["Measure"] = readable["Measure"].map(catalog.MEASURE_NAMES)
+    readable["Outcome"] = readable["Outcome"].replace("", "all rows")
+    return readable
 
 
 class _Part(NamedTuple):
+    """One outcome with what is predicted of it, by measure."""
+
     outcome: str
     y: Any
     predicted: dict[str, Any]
@@ -221,7 +226,8 @@ def audit_outcomes(
     """
     check_one_of("kind", kind, OUTCOME_KINDS)
     columns = Arguments(frame)
-    y, predicted = columns.values("y_true", y_true), columns.values("y_pred", y_pred)
+    y = columns.values("y_true", y_true)
+    predicted = columns.values("y_pred", y_pred)
     groups = columns.groups(sensitive_features)
     sampling = {
         "sample_weight": weights_of(columns, sample_weight, counts),
@@ -242,82 +248,112 @@ def audit_outcomes(
         )
         inside = {"subgroups": labels, "min_size": min_size}
     feature = columns.feature(sensitive_features)
-    how: Any = {"reference": reference, "favourable": favourable}
-    times = sum(len(part.predicted) for part in parts)
-    how |= {"confidence": confidence, "times": times}
-    by_group, gaps, local, findings = [], [], [], []
+    # The verdict names the surest gap of all classes and measures, so intervals hold
+    # for all of these at once (Bonferroni).
+    n_tables = sum(len(part.predicted) for part in parts)
+    by_group = []
+    gaps = []
+    local = []
+    findings = []
     for part in parts:
-        speech = _speech(kind, part.outcome, feature)
-        whole, between, within, _ = measured(
-            part.y, part.predicted, rows, inside, speech, **how
+        result = measured(
+            part.y,
+            part.predicted,
+            rows,
+            inside,
+            _speech(kind, part.outcome, feature),
+            confidence=confidence,
+            reference=reference,
+            favourable=favourable,
+            times=n_tables,
         )
-        by_group.append(whole.assign(outcome=part.outcome))
-        gaps.append(between.assign(outcome=part.outcome))
-        findings += [(part.outcome, finding_of(row)) for row in between.itertuples()]
-        if within is not None:
-            local.append(within.assign(outcome=part.outcome))
+        by_group.append(result.by_group.assign(outcome=part.outcome))
+        gaps.append(result.gaps.assign(outcome=part.outcome))
+        for row in result.gaps.itertuples():
+            findings.append((part.outcome, finding_of(row)))
+        if result.local is not None:
+            local.append(result.local.assign(outcome=part.outcome))
     return OutcomesAudit(
-        kind,
-        len(predicted) if people is None else int(people.sum()),
-        _long(by_group),
-        _long(gaps).drop(columns="value"),
-        _long(local) if local else None,
-        sorted(findings, key=_distance),
-        feature,
-        confidence,
-        columns.drawn,
-        columns.remarks(sensitive_features, subgroups) if checks else (),
+        kind=kind,
+        n=len(predicted) if people is None else int(people.sum()),
+        by_group=_long(by_group),
+        gaps=_long(gaps).drop(columns="value"),
+        local=_long(local) if local else None,
+        findings=sorted(findings, key=_distance),
+        feature=feature,
+        confidence=confidence,
+        sample=columns.drawn,
+        remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
 
 
 def _long(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    whole = pd.concat(parts, ignore_index=True)
-    return whole[[c for c in (*_NAMES, "clear", "estimable") if c in whole]]
+    """Return the tables of all outcomes below each other."""
+    table = pd.concat(parts, ignore_index=True)
+    columns = (*_NAMES, "clear", "estimable")
+    return table[[name for name in columns if name in table]]
 
 
-def _distance(named: tuple[str, Finding]) -> tuple[bool, float]:
+def _distance(part: tuple[str, Finding]) -> tuple[bool, float]:
     """Sort sure findings first, by how many widths of its interval each is from 0."""
-    finding = named[1]
-    widths = abs(finding.value) / ((finding.high - finding.low) or np.inf)
-    return not finding.sure, -widths if np.isfinite(widths) else 0.0
+    _, finding = part
+    width = (finding.high - finding.low) or np.inf
+    distance = abs(finding.value) / width
+    if not np.isfinite(distance):
+        distance = 0.0
+    return not finding.sure, -distance
 
 
 def _speech(kind: str, outcome: str, feature: str) -> Speech:
+    """Return the words for a positive prediction of an outcome."""
     decided = f"predicted “{outcome}”" if kind == "classes" else f"in the {outcome}"
     return Speech(decided, f"“{outcome}”", feature)
 
 
 def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
+    """Return the outcomes that predictions of a kind are audited by."""
     if kind == "numbers":
-        able = catalog.NUMBER_MEASURES if y is not None else ["mean_prediction"]
-        return [_Part("", y, dict.fromkeys(able, predicted))]
+        measures = catalog.NUMBER_MEASURES if y is not None else ["mean_prediction"]
+        return [_Part("", y, dict.fromkeys(measures, predicted))]
     if kind == "ranking":
-        scores = pd.to_numeric(pd.Series(predicted), errors="coerce").to_numpy(float)
-        if not 0 < top < 1 or round(top * len(scores)) < 1:
-            raise ValueError(
-                f"`top` must be a share between 0 and 1 that has a row, got {top}."
-            )
-        first = {"selection_rate": Drawn(catalog.share_of_top(scores, top))}
-        return [
-            _Part(f"top {100 * top:g}%", None, first),
-            _Part("", None, {"exposure": predicted}),
-        ]
-    columns = [pd.Series(c).map(value_label) for c in (y, predicted) if c is not None]
-    classes = sorted(set().union(*(set(column) for column in columns)))
-    if not 2 <= len(classes) <= MOST_CLASSES:
-        shown = listing(classes[:5])
+        return _parts_of_ranking(predicted, top)
+    return _parts_of_classes(y, predicted)
+
+
+def _parts_of_ranking(predicted: Any, top: float) -> list[_Part]:
+    """Return the share in the top, and the exposure over all places."""
+    scores = pd.to_numeric(pd.Series(predicted), errors="coerce").to_numpy(float)
+    if not 0 < top < 1 or round(top * len(scores)) < 1:
         raise ValueError(
-            f"Classes must be 2 to {MOST_CLASSES}, got {len(classes)}: {shown}. For "
-            "numbers choose the kind 'numbers'."
+            f"`top` must be a share between 0 and 1 that has a row, got {top}."
         )
-    measures = OF_CLASS if y is not None else OF_CLASS[:1]
+    # Rows that share the last place of the top are in it with a chance.
+    in_top = Drawn(catalog.share_of_top(scores, top))
     return [
-        _Part(name, _flags(y, name), dict.fromkeys(measures, _flags(predicted, name)))
-        for name in classes
+        _Part(f"top {100 * top:g}%", None, {"selection_rate": in_top}),
+        _Part("", None, {"exposure": predicted}),
     ]
 
 
-def _flags(column: Any, name: str) -> Any:
-    if column is None:
-        return None
-    return (pd.Series(column).map(value_label) == name).to_numpy(np.int8)
+def _parts_of_classes(y: Any, predicted: Any) -> list[_Part]:
+    """Return each class against the rest."""
+    predicted_labels = pd.Series(predicted).map(value_label)
+    true_labels = None if y is None else pd.Series(y).map(value_label)
+    labels = set(predicted_labels)
+    if true_labels is not None:
+        labels |= set(true_labels)
+    classes = sorted(labels)
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise ValueError(
+            f"Classes must be 2 to {MOST_CLASSES}, got {len(classes)}: "
+            f"{listing(classes[:5])}. For numbers choose the kind 'numbers'."
+        )
+    measures = OF_CLASS if y is not None else OF_CLASS[:1]
+    parts = []
+    for name in classes:
+        is_true = None
+        if true_labels is not None:
+            is_true = (true_labels == name).to_numpy(np.int8)
+        is_predicted = (predicted_labels == name).to_numpy(np.int8)
+        parts.append(_Part(name, is_true, dict.fromkeys(measures, is_predicted)))
+    return parts
