@@ -75,7 +75,9 @@ def _of_sequence(values: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 def _is_regular(values: Sequence[Any]) -> bool:
     """Return whether NumPy reads the rows as one array: all or none are sequences."""
-    lengths = {len(v) if isinstance(v, list | tuple) else None for v in values}
+    lengths = {
+        len(value) if isinstance(value, list | tuple) else None for value in values
+    }
     return len(lengths) < 2
 
 
@@ -136,19 +138,21 @@ def check_order(columns: dict[str, Any]) -> None:
     }
     if len(indexes) < 2:
         return
-    for first, other in itertools.combinations(indexes, 2):
-        if _is_reordered(indexes[first], indexes[other]):
+    for first, second in itertools.combinations(indexes, 2):
+        if _is_reordered(indexes[first], indexes[second]):
             raise ValueError(
-                f"`{other}` has the row labels of `{first}` in another order, so their "
-                "rows are not those of the same people. Bring them into one order, "
-                f"`{other}.loc[{first}.index]`, or give `{other}.to_numpy()` where the "
-                "positions are right as they are."
+                f"`{second}` has the row labels of `{first}` in another order, so "
+                "their rows are not those of the same people. Bring them into one "
+                "order, "
+                f"`{second}.loc[{first}.index]`, or give `{second}.to_numpy()` where "
+                "the positions are right as they are."
             )
 
 
-def _is_reordered(one: pd.Index, other: pd.Index) -> bool:
-    if len(one) != len(other) or one.equals(other):
+def _is_reordered(first: pd.Index, second: pd.Index) -> bool:
+    """Return whether two indexes hold the same labels in another order."""
+    if len(first) != len(second) or first.equals(second):
         return False
-    if one.dtype != other.dtype:
+    if first.dtype != second.dtype:
         return False
-    return bool(one.sort_values().equals(other.sort_values()))
+    return bool(first.sort_values().equals(second.sort_values()))

@@ -43,7 +43,9 @@ class RowCounts(np.ndarray[Any, np.dtype[np.float64]]):
         wrong = np.flatnonzero(~fits)
         if len(wrong):
             first = wrong[0]
-            row = first if row_number is None else row_number[first]
+            row = first
+            if row_number is not None:
+                row = row_number[first]
             raise ValueError(
                 f"{name!r} cannot say how many people a row stands for. {len(wrong):,} "
                 f"rows hold no whole number of 0 or more, first row {row + 1} with "
@@ -113,18 +115,21 @@ def quantiles(
     out. NaN where no value counts.
     """
     numbers = np.asarray(values, dtype=np.float64)
-    each = np.ones(len(numbers)) if people is None else np.asarray(people, np.float64)
-    counts = np.isfinite(numbers) & (each > 0)
+    repeats = np.ones(len(numbers))
+    if people is not None:
+        repeats = np.asarray(people, np.float64)
+    counts = np.isfinite(numbers) & (repeats > 0)
     if not counts.any():
         return np.full(len(shares), np.nan)
     order = np.argsort(numbers[counts], kind="stable")
     ordered = numbers[counts][order]
-    last_place = np.cumsum(each[counts][order]) - 1
-    place = np.asarray(shares) * last_place[-1]
-    below = ordered[np.searchsorted(last_place, np.floor(place))]
-    above = ordered[np.searchsorted(last_place, np.ceil(place))]
-    between: NDArray[np.float64] = below + (place % 1) * (above - below)
-    return between
+    # The values are never repeated: the index of each one's last copy is enough.
+    last_index = np.cumsum(repeats[counts][order]) - 1
+    index = np.asarray(shares) * last_index[-1]
+    below = ordered[np.searchsorted(last_index, np.floor(index))]
+    above = ordered[np.searchsorted(last_index, np.ceil(index))]
+    interpolated: NDArray[np.float64] = below + (index % 1) * (above - below)
+    return interpolated
 
 
 def people_of(weight: Any) -> NDArray[np.float64] | None:

@@ -1,4 +1,4 @@
-"""What `audit` is given: arrays, or names of columns of a table."""
+"""Arguments of `audit`: arrays, or names of columns of a table."""
 
 from typing import Any
 
@@ -61,38 +61,41 @@ class Arguments:
 
         Raises ValueError where a column names rows, not groups.
         """
-        named = (
-            list(sensitive_features)
-            if self._names(sensitive_features)
-            else [sensitive_features]
-        )
-        if self.frame is not None and all(isinstance(name, str) for name in named):
-            others = subgroups if self._names(subgroups) else ()
-            return audit_remarks(self.frame, named, others)
+        columns = [sensitive_features]
+        if self._names(sensitive_features):
+            columns = list(sensitive_features)
+        are_names = all(isinstance(name, str) for name in columns)
+        if self.frame is not None and are_names:
+            further = subgroups if self._names(subgroups) else ()
+            return audit_remarks(self.frame, columns, further)
         groups = pd.Series(np.asarray(self.groups(sensitive_features)), name="groups")
         return audit_remarks(groups.to_frame(), ["groups"])
 
     def feature(self, value: Any) -> str:
         """Return the names of the columns of the groups; "" for values."""
         names = value if self._names(value) else [value]
-        return CROSS.join(names) if all(isinstance(n, str) for n in names) else ""
+        if not all(isinstance(name, str) for name in names):
+            return ""
+        return CROSS.join(names)
 
     def _names(self, value: Any) -> bool:
+        """Return whether a value is a list of columns of the table, not of cells."""
         if self.frame is None or not isinstance(value, list | tuple) or not value:
             return False
         columns = {name for name in self.frame if isinstance(name, str)}
+        # As many as there are rows are one value a row, though each is a column's name.
         return columns.issuperset(value) and len(value) != len(self.frame)
 
     def columns_of(self, model: TableModel) -> pd.DataFrame:
         """Return the columns that a model reads; all if it does not say which."""
         assert self.frame is not None
-        read = list(getattr(model, "feature_names_in_", self.frame))
-        absent = [name for name in read if name not in self.frame]
+        names = list(getattr(model, "feature_names_in_", self.frame))
+        absent = [name for name in names if name not in self.frame]
         if absent:
             raise ValueError(
                 f"`model` reads a column '{absent[0]}', which `frame` does not have."
             )
-        return self.frame[read]
+        return self.frame[names]
 
     def subgroups(
         self, value: Any, min_size: int, weight: Any = None

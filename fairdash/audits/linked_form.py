@@ -42,7 +42,7 @@ class WeightsForm(_Part):
     inside: list[list[Quantiles]]
 
     def fits(self, n_subgroups: int, n_groups: int) -> bool:
-        """Tell whether it has a number for each group and subgroup, within the bins."""
+        """Return whether it has a number for each group and subgroup, within bins."""
         lengths = {len(group) for group in self.density}
         return (
             len(self.density) == len(self.all) == n_groups
@@ -65,7 +65,7 @@ class SettingForm(_Part):
     weights: WeightsForm | None
 
     def fits(self, n_subgroups: int, n_groups: int) -> bool:
-        """Tell whether every list has an entry for each subgroup and group."""
+        """Return whether every list has an entry for each subgroup and group."""
         return (
             self.intervals.keys() == self.quiet.keys() == {PARITY, WORST}
             and len(self.local) == len(self.against) == n_subgroups
@@ -91,26 +91,26 @@ class Form(_Part):
         return self
 
     def fits(self, sweep: StoredSweep) -> bool:
-        """Tell whether it can be of a sweep: of its settings, subgroups and groups."""
+        """Return whether its settings, subgroups and groups can be those of a sweep."""
         dataset = sweep.store.dataset(sweep.run.dataset_id)
         names = dataset.label_subgroups(sweep.subgroups).cat.categories
         methods = sweep.result.means["method"]
-        shape = len(self.subgroups), len(dataset.group_names)
-        return (
-            set(self.subgroups) <= set(names.astype(str))
-            and self.n_subgroups <= len(names)
-            and self.n_test <= dataset.n_rows
-            and len(self.settings) == len(methods)
-            and all(
-                setting.fits(*shape)
-                and (setting.weights is None or CATALOG[method].gives_weights)
-                for setting, method in zip(self.settings, methods, strict=True)
-            )
-        )
+        if not set(self.subgroups) <= set(names.astype(str)):
+            return False
+        if self.n_subgroups > len(names) or self.n_test > dataset.n_rows:
+            return False
+        if len(self.settings) != len(methods):
+            return False
+        for setting, method in zip(self.settings, methods, strict=True):
+            if not setting.fits(len(self.subgroups), len(dataset.group_names)):
+                return False
+            if setting.weights is not None and not CATALOG[method].gives_weights:
+                return False
+        return True
 
 
 def form_of(content: bytes, sweep: StoredSweep) -> Form | None:
-    """Return what compressed JSON says of a sweep; None if it is not of that sweep."""
+    """Return the form in compressed JSON; None if it is not of that sweep."""
     try:
         form = Form.model_validate_json(_text(content))
     except (ValidationError, zlib.error):
@@ -119,7 +119,7 @@ def form_of(content: bytes, sweep: StoredSweep) -> Form | None:
 
 
 def _text(content: bytes) -> bytes:
-    """Return what was compressed, cut where it is longer than any summary."""
+    """Return the uncompressed bytes, cut where they are longer than any summary."""
     return zlib.decompressobj().decompress(content, LARGEST)
 
 

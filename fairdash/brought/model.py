@@ -44,30 +44,32 @@ class OnnxInput:
 
         Raises ValueError that says why a column does not fit.
         """
-        text = self.dtype == "str"
-        if self.labels and text:
+        is_text = self.dtype == "str"
+        is_float = self.dtype.startswith("float")
+        if self.labels and is_text:
             return value_labels(column).fillna("").to_numpy(dtype=object)
-        wrong = column.isna().to_numpy()
-        if text == pd.api.types.is_numeric_dtype(column):
-            wrong = np.ones(len(column), bool)
-        elif self.dtype.startswith("float"):
-            wrong = np.zeros(len(column), bool)
-        elif not text and not wrong.any():
-            wrong = (column.to_numpy().astype(self.dtype) != column).to_numpy()
-        if wrong.any():
+        unfit = column.isna().to_numpy()
+        if is_text == pd.api.types.is_numeric_dtype(column):
+            unfit = np.ones(len(column), bool)
+        elif is_float:
+            unfit = np.zeros(len(column), bool)  # a missing number is NaN
+        elif not is_text and not unfit.any():
+            unfit = (column.to_numpy().astype(self.dtype) != column).to_numpy()
+        if unfit.any():
             kinds = {"s": "text", "b": "yes and no", "f": "numbers"}
-            row = int(wrong.argmax())
+            row = int(unfit.argmax())
             raise ValueError(
                 f"Column {column.name!r} holds {as_written(column.iloc[row])} in row "
                 f"{row + 1}, and the model's input of this name takes "
                 f"{kinds.get(self.dtype[0], 'whole numbers')}. Read the column as "
                 "another kind on Data, exclude these rows, or export the model for it."
             )
-        if self.dtype.startswith("float"):
+        if is_float:
             return column.to_numpy(dtype=self.dtype, na_value=np.nan)
-        if text:  # an array of NumPy's own text is as wide as its longest cell
+        if is_text:
             dates = pd.api.types.is_datetime64_any_dtype(column)
             values = column.to_numpy(dtype=np.str_ if dates else object)
+            # Objects, since NumPy's text arrays are as wide as their longest cell.
             return np.array([str(value) for value in values], object)
         return column.to_numpy(dtype=self.dtype)
 
@@ -128,7 +130,7 @@ class OnnxModel:
         finalize(self, self._child.close)
         with self._refusals():
             facts = json.loads(self._child.begin(most_seconds=SECONDS))
-        self.inputs = tuple(OnnxInput(**each) for each in facts["inputs"])
+        self.inputs = tuple(OnnxInput(**declared) for declared in facts["inputs"])
         self.n_classes = int(facts["n_classes"])
         if facts["classes"]:
             self.classes_ = np.array(facts["classes"])
@@ -140,19 +142,22 @@ class OnnxModel:
         letters and digits are underscores, as exporters write names. Raises ValueError,
         naming it, when there is none.
         """
-        alike: dict[str, list[str]] = {}
-        for name in map(str, frame.columns):
-            alike.setdefault(re.sub(r"\W", "_", name), []).append(name)
+        by_plain_name: dict[str, list[str]] = {}
+        for column in map(str, frame.columns):
+            by_plain_name.setdefault(_plain_name(column), []).append(column)
         columns = {}
-        for name in (each.name for each in self.inputs):
-            same = [name] if name in frame else alike.get(re.sub(r"\W", "_", name), [])
-            if len(same) != 1:
+        for declared in self.inputs:
+            name = declared.name
+            candidates = by_plain_name.get(_plain_name(name), [])
+            if name in frame:
+                candidates = [name]
+            if len(candidates) != 1:
                 raise ValueError(
                     f"{self._name} reads a column {name!r}, and the table has "
-                    f"{'several' if same else 'none'} of that name: its columns are "
-                    f"{', '.join(map(str, frame.columns[:30]))}."
+                    f"{'several' if candidates else 'none'} of that name: its columns "
+                    f"are {', '.join(map(str, frame.columns[:30]))}."
                 )
-            columns[name] = same[0]
+            columns[name] = candidates[0]
         return columns
 
     def predict_proba(self, frame: pd.DataFrame) -> Float:
@@ -176,14 +181,16 @@ class OnnxModel:
         self._child.close()
 
     def _probabilities(self, frame: pd.DataFrame, columns: list[list[int]]) -> Float:
+        """Return the sums of some classes' probabilities, one for each of columns."""
         names = self.columns(frame)
-        arrays = [each.values(frame[names[each.name]]) for each in self.inputs]
+        arrays = [part.values(frame[names[part.name]]) for part in self.inputs]
         p = np.empty((len(frame), len(columns)))
         step = max(1, min(PART, PART_CELLS // len(arrays)))
         with self._lock, self._refusals():
             for start in range(0, len(frame), step):
-                part = p[start : start + step]
-                request = packed(columns, [a[start : start + step] for a in arrays])
+                rows = slice(start, start + step)
+                part = p[rows]
+                request = packed(columns, [array[rows] for array in arrays])
                 answer = self._child.ask(
                     request, most_seconds=SECONDS, most_bytes=part.nbytes
                 )
@@ -258,11 +265,13 @@ def positive_scores(
         p = model.class_probability(frame, places)
     else:
         p = _positive_columns(model, frame, positive)
-    wrong = np.flatnonzero(~((p >= -1e-6) & (p <= 1 + 1e-6)))
-    if len(wrong):
+    # A sum of float32 probabilities may miss 1 by a rounding error; NaN is refused.
+    is_probability = (p >= -1e-6) & (p <= 1 + 1e-6)
+    rows = np.flatnonzero(~is_probability)
+    if len(rows):
         raise ValueError(
-            f"`predict_proba` must return numbers from 0 to 1; {len(wrong):,} rows do "
-            f"not, first row {wrong[0] + 1} with {p[wrong[0]]:g}."
+            f"`predict_proba` must return numbers from 0 to 1; {len(rows):,} rows do "
+            f"not, first row {rows[0] + 1} with {p[rows[0]]:g}."
         )
     return p.clip(0, 1)
 
@@ -276,23 +285,33 @@ def _positive_columns(
             f"`predict_proba` must return a probability for each of {len(frame):,} "
             f"rows and two classes, got an array of shape {p.shape}."
         )
-    return p[:, _positive_places(_labels(model), positive, p.shape[1])].sum(1)
+    places = _positive_places(_labels(model), positive, p.shape[1])
+    return p[:, places].sum(1)
 
 
 def _labels(model: TableModel) -> list[str]:
+    """Return the labels of a model's classes, none where it does not name them."""
     classes = getattr(model, "classes_", None)
     return [] if classes is None else [value_label(label) for label in classes]
 
 
-def _positive_places(labels: Sequence[str], positive: object, n: int) -> list[int]:
-    named = positive if isinstance(positive, tuple) else (positive,)
-    at = [i for i, label in enumerate(labels) if label in named]
-    if len(labels) == n and 0 < len(at) < n:
-        return at
-    if n == 2 and (positive is None or labels in ([], ["0", "1"], ["False", "True"])):
+def _plain_name(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def _positive_places(
+    labels: Sequence[str], positive: object, n_classes: int
+) -> list[int]:
+    """Return the indices of the positive classes; ValueError where none is."""
+    names = positive if isinstance(positive, tuple) else (positive,)
+    places = [i for i, label in enumerate(labels) if label in names]
+    if len(labels) == n_classes and 0 < len(places) < n_classes:
+        return places
+    unnamed = labels in ([], ["0", "1"], ["False", "True"])
+    if n_classes == 2 and (positive is None or unnamed):
         return [1]
     raise ValueError(
-        f"The model's classes are {', '.join(labels) or n}; none of them is "
+        f"The model's classes are {', '.join(labels) or n_classes}; none of them is "
         f"{'the positive outcome' if positive is None else positive}. Choose a "
         "positive value among them."
     )

@@ -1,4 +1,4 @@
-"""What is asked of an ONNX model in the box; read and written without its libraries."""
+"""Requests to an ONNX model in the box, read and written without its libraries."""
 
 import io
 import json
@@ -25,16 +25,18 @@ def packed(
     arrays : sequence of ndarray of shape (n_rows,)
         The model's inputs. Those of text hold objects.
     """
-    named: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for i, array in enumerate(arrays):
         if array.dtype == object:
+            # Objects would need pickle. Text travels as bytes and their lengths.
             texts = [text.encode(errors="replace") for text in array]
-            named[f"n{i}"] = np.array([len(text) for text in texts], np.int64)
+            members[f"n{i}"] = np.array([len(text) for text in texts], np.int64)
             array = np.frombuffer(b"".join(texts), np.uint8)
-        named[f"i{i}"] = array
+        members[f"i{i}"] = array
+    members["columns"] = np.frombuffer(json.dumps(columns).encode(), np.uint8)
+    members["n_rows"] = np.array(len(arrays[0]))
     buffer = io.BytesIO()
-    asked = np.frombuffer(json.dumps(columns).encode(), np.uint8)
-    np.savez(buffer, columns=asked, n_rows=np.array(len(arrays[0])), **named)
+    np.savez(buffer, **members)
     return buffer.getvalue()
 
 
@@ -42,7 +44,8 @@ def unpacked(arrays: Any, i: int) -> np.ndarray[Any, Any]:
     """Return an input of a request that NumPy has loaded."""
     if f"n{i}" not in arrays:
         return np.asarray(arrays[f"i{i}"])
-    content, ends = bytes(arrays[f"i{i}"]), arrays[f"n{i}"].cumsum()
+    content = bytes(arrays[f"i{i}"])
+    ends = arrays[f"n{i}"].cumsum()
     texts = np.empty(len(ends), object)
     start = 0
     for row, end in enumerate(ends):

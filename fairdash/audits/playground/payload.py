@@ -1,4 +1,4 @@
-"""What the browser gets of trained surfaces: small grids, and words for every stop."""
+"""Trained surfaces as the browser gets them: small grids, and words for each stop."""
 
 import base64
 import math
@@ -19,8 +19,17 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
     Grids are bytes in base64, one per point. Weights are relative to their mean.
     """
     levels = np.rint(surfaces.grid * _LEVELS).astype(np.uint8)
-    slider = surfaces.slider
-    shown = GROUPS if surfaces.grid.shape[1] > 1 else ("",)
+    reads_group = surfaces.grid.shape[1] > 1
+    slider = None
+    if surfaces.slider is not None:
+        slider = {
+            "title": surfaces.slider.title,
+            "help": surfaces.slider.help,
+            "stops": list(surfaces.slider.stops),
+        }
+    ratio = None
+    if surfaces.ratio is not None:
+        ratio = np.round(surfaces.ratio, 2).tolist()
     path = [
         {str(name): value for name, value in row.items()}
         for row in surfaces.path.to_dict("records")
@@ -29,18 +38,14 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
         "edge": EDGE,
         "side": SIDE,
         "groups": list(GROUPS),
-        "shown": list(shown),
-        "slider": None
-        if slider is None
-        else {"title": slider.title, "help": slider.help, "stops": list(slider.stops)},
+        "shown": list(GROUPS) if reads_group else [""],
+        "slider": slider,
         "grids": [
             [base64.b64encode(surface.tobytes()).decode() for surface in stop]
             for stop in levels
         ],
         "people": _people(surfaces.people),
-        "ratio": None
-        if surfaces.ratio is None
-        else np.round(surfaces.ratio, 2).tolist(),
+        "ratio": ratio,
         "path": [{name: _number(value) for name, value in row.items()} for row in path],
         "words": [words(row) for row in path],
     }
@@ -57,6 +62,7 @@ def _people(people: People) -> dict[str, Any]:
 
 
 def _number(value: Any) -> Any:
+    """Return a number as JSON has it: NaN and infinity as None."""
     if isinstance(value, float):
         return round(value, 4) if math.isfinite(value) else None
     return value

@@ -1,4 +1,4 @@
-"""What a method does to people in the plane, at every stop of its slider."""
+"""Train a method at every stop of its slider, and show its scores in the plane."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -93,14 +93,14 @@ class Surfaces:
     def _stop(self, scores: NDArray[np.float32]) -> dict[str, Any]:
         people = self.people
         if CATALOG[self.method].mixture:  # P(1) is the chance of a decision
-            given: Any = Drawn(scores)
+            predictions: Any = Drawn(scores)
             decided = scores.astype(np.float64)
         else:
-            given = scores
+            predictions = scores
             decided = (scores > 0.5).astype(np.float64)
         figures = evaluate(
             people.outcome,
-            given,
+            predictions,
             sensitive_features=people.group,
             subgroups=people.corner,
             min_size=MIN_SIZE,
@@ -198,11 +198,11 @@ def train(
         points, people.X, people.outcome, sensitive_features=groups
     )
     plane = grid_points()
-    shown = GROUPS if entry.needs_groups else GROUPS[:1]
-    grid = np.empty((len(models), len(shown), SIDE, SIDE), dtype=np.float32)
+    groups_drawn = GROUPS if entry.needs_groups else GROUPS[:1]
+    grid = np.empty((len(models), len(groups_drawn), SIDE, SIDE), dtype=np.float32)
     scores = np.empty((len(models), len(people)), dtype=np.float32)
     for place, model in enumerate(models):
-        for index, group in enumerate(shown):
+        for index, group in enumerate(groups_drawn):
             surface = _positive(entry, model, plane, np.full(len(plane), group))
             grid[place, index] = surface.reshape(SIDE, SIDE)
         scores[place] = _positive(entry, model, people.X, groups)
