@@ -224,9 +224,7 @@ def _table(
     frame = table_search.in_table(people.frame, people.columns, people.X, result.X)
     # Distance and prediction are those of the values that the table shows, which the
     # encoder may round.
-    Z = result.X
-    if people.encoder:
-        Z = people.encoder.transform(frame)
+    Z = people.encoder.transform(frame) if people.encoder else result.X
     everyone = np.arange(len(frame))
     before = people.score(people.X, everyone)
     after = people.score(np.asarray(Z, np.float64), everyone)

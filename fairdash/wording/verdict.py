@@ -1,6 +1,7 @@
 """The verdict of an audit on the measure that was asked first."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -139,11 +140,12 @@ def _over_all_rows(gaps: pd.DataFrame, name: str) -> list[str]:
     """Return sentences on the widest clear gap, else on the widest and why."""
     sizes = gaps["difference"].abs()
     if gaps["clear"].any():
-        widest = sizes.where(gaps["clear"]).idxmax()
+        widest: Any = sizes.where(gaps["clear"]).idxmax()
         return [str(gaps.loc[widest, "sentence"])]
     sentences = [f"No gap between groups is clear by {name}: {_why_unclear(gaps)}."]
     if sizes.notna().any():
-        sentences += ["The widest:", str(gaps.loc[sizes.idxmax(), "sentence"])]
+        widest = sizes.idxmax()
+        sentences += ["The widest:", str(gaps.loc[widest, "sentence"])]
     return sentences
 
 
