@@ -200,6 +200,8 @@ def a_gap_that_turned_is_said(reading: Reading, facts: Facts) -> Iterator[str]:
     chip = facts.label_of(reading.chip)
     if reading.page != "Local fairness" or chip in (None, PLAIN):
         return
+    if facts.question.measure != "selection_rate":  # of which alone facts have signs
+        return
     turned = facts.turned(chip)
     prose = reading.prose.replace(facts.table.name, "the table")
     if turned and "turned" not in prose:

@@ -64,6 +64,8 @@ def walk(swept_homes, monkeypatch):
         monkeypatch.setenv("FAIRDASH_INLINE", "1")
         monkeypatch.setattr("fairdash.audits.pace.Pace.slower", lambda pace: 1.0)
         swept_homes.open(name)
+        # what another test chose on Data and left there
+        facts.store.drop_draft(facts.dataset_id)
         return Walk(facts)
 
     return through
