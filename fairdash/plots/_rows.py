@@ -358,6 +358,7 @@ def name_axis(labels: Sequence[str], places: Sequence[float], below: float) -> S
         "range": [max(places, default=0) + 0.6 + below, -0.6],
         "showgrid": False,
         "ticks": "",
+        "ticklabelstandoff": 8,  # a mark at 0 reaches to the left of the axis
     }
 
 

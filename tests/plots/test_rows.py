@@ -188,3 +188,11 @@ def test_long_names_of_subgroups_do_not_cover_one_another(shown, groups):
     lines = max(name.count("<br>") + 1 for name in layout["yaxis"]["ticktext"])
     assert lines > 1
     assert height / abs(last - first) >= 13 * lines, "pixels of a row"
+
+
+def test_a_mark_at_0_does_not_cover_the_name_of_its_row(shown, groups):
+    figure = plots.plot_local_di(**shown, groups=groups).figure
+    marks = [trace for trace in figure.data if trace.type == "scatter"]
+    sizes = [trace.marker.size for trace in marks if trace.mode == "markers"]
+    assert sizes
+    assert figure.layout.yaxis.ticklabelstandoff >= max(sizes) / 2
