@@ -198,17 +198,25 @@ class ExpectedCost:
 
     @property
     def promise(self) -> Span:
-        """What `words` say of the time: a moment, or the ends of a range."""
-        if self.time.high <= _FEW:
+        """The time that `words` promise, with the ends within which it has to lie."""
+        if self._is_short:
             return Span(self.time.seconds, 0.0, _FEW)
-        if self.time.high < _KNOWN * self.time.low:
+        if self._is_known:
             return Span.within(self.time.seconds, _ABOUT)
         return self.time
 
+    @property
+    def _is_short(self) -> bool:
+        return self.time.high <= _FEW
+
+    @property
+    def _is_known(self) -> bool:
+        return self.time.high < _KNOWN * self.time.low
+
     def _long(self) -> str:
-        if self.time.high <= _FEW:
+        if self._is_short:
             return "a few seconds"
-        if self.time.high < _KNOWN * self.time.low:
+        if self._is_known:
             return f"about {duration(self.time.seconds)}"
         return f"between {rounded(self.time.low)} and {rounded(self.time.high)}"
 
