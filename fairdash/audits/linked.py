@@ -59,6 +59,16 @@ _METRICS = (
 )
 
 
+def first_measure(sweep: StoredSweep) -> str:
+    """Return the measure that pictures open on.
+
+    The largest local gap, else the gap over all rows, where no subgroup has rows enough
+    to tell a gap.
+    """
+    estimable = sweep.result.means[f"test_{WORST}"].notna().any()
+    return WORST if estimable else PARITY
+
+
 def summary(sweep: StoredSweep) -> dict[str, Any]:
     """Return what linked pictures of a sweep are drawn from, as plain JSON.
 

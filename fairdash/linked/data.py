@@ -72,7 +72,7 @@ def linked_data(
     sweep: StoredSweep,
     limit: float,
     limited: str = PARITY,
-    measure: str = linked.WORST,
+    measure: str | None = None,
     shows: Sequence[str] = EVERY_PART,
     *,
     opens: bool = False,
@@ -85,8 +85,8 @@ def linked_data(
     ----------
     limit, limited : float, str
         The largest gap that is accepted, and which one it is on.
-    measure : str
-        What map and curves show first, of `MEASURES`.
+    measure : str, optional
+        What map and curves show first, of `MEASURES`; see `linked.first_measure`.
     shows : sequence of str
         The pictures, of `EVERY_PART`.
     opens : bool
@@ -122,7 +122,7 @@ def linked_data(
             }
             for name, label in _MEASURES.items()
         ],
-        "measure": measure,
+        "measure": measure or linked.first_measure(sweep),
         "limit": limit,
         "limited": limited,
         "within": points["within"].tolist(),

@@ -69,6 +69,10 @@ def test_metrics_and_local_gaps_are_means_over_seeds_of_the_python_calls(made):
                 assert gap[0] == pytest.approx(np.mean(known), abs=1e-6)
 
 
+def test_pictures_open_on_the_largest_local_gap(made):
+    assert linked.first_measure(made[0]) == WORST
+
+
 def test_intervals_are_those_of_local_fairness(made):
     sweep, summary = made
     for place, setting in enumerate(summary["settings"]):
@@ -151,9 +155,10 @@ def test_a_subgroup_without_an_estimable_gap_takes_no_place(store):
 
 def test_where_no_gap_is_estimable_subgroups_stand_without_one(store):
     frame = people(600).assign(branch=[f"branch {k % 60}" for k in range(600)])
-    _, summary = summarised(store, frame)
+    sweep, summary = summarised(store, frame)
     assert len(summary["subgroups"]) == linked_form.MOST_SUBGROUPS
     assert all(set(each["local"]) == {None} for each in summary["settings"])
+    assert linked.first_measure(sweep) == PARITY
 
 
 def test_a_setting_whose_gaps_say_nothing_says_why(store):

@@ -28,7 +28,7 @@ def draw_linked(
     *,
     limit: float,
     limited: str,
-    measure: str = linked.WORST,
+    measure: str | None = None,
     shows: Sequence[str] = EVERY_PART,
     scale: float = 1.0,
     on_place: Callable[[int], None],
@@ -41,8 +41,8 @@ def draw_linked(
     ----------
     limit, limited : float, str
         The largest gap that is accepted, and which one it is on.
-    measure : str
-        What map and curves show first, of `MEASURES`.
+    measure : str, optional
+        What map and curves show first, of `MEASURES`; see `linked.first_measure`.
     shows : sequence of str
         The pictures, of `EVERY_PART`.
     scale : float

@@ -80,13 +80,13 @@ def sweep_controls(sweep: StoredSweep) -> tuple[Controls, DeltaGenerator]:
                 sweep, result.start(limit, st.session_state[widget], metric=limited)
             ),
         )
-    return Controls(place, method, limit, limited, pictured_measure()), corner
+    return Controls(place, method, limit, limited, pictured_measure(sweep)), corner
 
 
-def pictured_measure() -> str:
-    """Return the measure that the pictures show, of the address."""
+def pictured_measure(sweep: StoredSweep) -> str:
+    """Return the measure that the pictures show: that of the address, if it has one."""
     pictured = SweepFields.here().pictured
-    return pictured if pictured in MEASURES else linked.WORST
+    return pictured if pictured in MEASURES else linked.first_measure(sweep)
 
 
 def place_here(sweep: StoredSweep, limit: float) -> int:

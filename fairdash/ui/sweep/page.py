@@ -48,7 +48,7 @@ def show_growing_sweep(snapshot: Snapshot) -> None:
         place_here(sweep, limit),
         limit=limit,
         limited=PARITY,
-        measure=pictured_measure(),
+        measure=pictured_measure(sweep),
         on_place=lambda place: go(sweep, place),
         on_measure=lambda name: choose(pictured=name),
     )
