@@ -204,12 +204,12 @@ def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
 def test_own_scores_have_a_mark_a_name_and_intervals_and_are_no_setting(page, opened):
     mark = page.locator(".front .own .mark")
     expect(mark).to_have_count(1)
-    box, front = mark.bounding_box(), page.locator(".front svg").last.bounding_box()
+    box, front = still(mark), page.locator(".front svg").last.bounding_box()
     assert front["x"] <= box["x"] <= front["x"] + front["width"]
     assert front["y"] <= box["y"] <= front["y"] + front["height"]
     expect(page.locator(".front .own .note")).to_contain_text(OWN)
     expect(page.locator(".front .legend")).to_contain_text(OWN)
-    assert page.locator(".front .own .whisker").count() == 2
+    expect(page.locator(".front .own .whisker")).to_have_count(2)
     mark.hover(force=True)
     tip = page.locator(".tip")
     expect(tip).to_contain_text(OWN)
@@ -302,6 +302,7 @@ def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
     page.set_viewport_size({"width": 390, "height": 844})
     page.locator(".linked.narrow").wait_for()
     settle(page)
+    still(page.locator(".linked"))
     names = ("sliders", "front", "map", "local", "cards", "tau", "lambda", "density")
     tops = [page.locator(f".linked .{name}").bounding_box()["y"] for name in names]
     assert tops == sorted(tops)
