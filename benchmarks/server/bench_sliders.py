@@ -6,9 +6,10 @@ cheap logistic model per setting whose gap falls with λ, for only time counts h
 
     python benchmarks/server/bench_sliders.py [--rows 50000] [--presses 20]
 
-In the browser's own clock from the moment the mouse goes down, 100 ms before it is let
-go: numbers until the cards say something else, figures until the last change of the
-pictures (front, curve, weights), address until the server has answered the release.
+In the browser's own clock. From the moment the mouse goes down: numbers until the cards
+say something else, figures until the last change of the pictures (front, curve,
+weights). From the moment it is let go, about 100 ms later: address until the server has
+answered the release.
 
 Before that τ is dragged to and fro: the time from frame to frame while all pictures
 follow, and what the browser sent to the server between press and release.
@@ -53,7 +54,7 @@ ROLES = Roles(
 )
 WATCH = """() => {
   const seen = window.seen = { numbers: 0, figures: 0, page: 0 };
-  let began = null, before = {}, address = location.href;
+  let began = null, released = null, before = {}, address = location.href;
   const roots = [...document.querySelectorAll("*")].map((e) => e.shadowRoot);
   const inside = (name) => roots.map((root) => root?.querySelector(name)).find(Boolean);
   const cards = inside(".cards");
@@ -75,16 +76,22 @@ WATCH = """() => {
   setInterval(() => {
     if (location.href === address) return;
     address = location.href;
-    seen.page = performance.now() - began;
+    seen.page = performance.now() - released;
   }, 4);
   document.addEventListener("pointerdown", (event) => {
     Object.assign(seen, { numbers: 0, figures: 0, page: 0 });
     before = state();
     began = event.timeStamp;
   }, true);
+  document.addEventListener("pointerup", (event) => {
+    released = event.timeStamp;
+  }, true);
 }"""
-
-
+TIMES = {
+    "numbers": "numbers, after the press",
+    "figures": "figures, after the press",
+    "page": "address, after the release",
+}
 FRAMES = """() => {
   window.frameTimes = []
   window.sentMeanwhile = 0
@@ -296,10 +303,9 @@ def main():
     print(f"{len(frames)} frames of a drag: median {median:.1f} ms, 95% {most:.1f} ms")
     print(f"what the pictures take, compressed: {n_bytes:,} bytes")
     print(f"sent to the server between press and release: {asked}")
-    print("ms after the mouse went down    median   90 %")
-    for name in ("numbers", "figures", "page"):
+    print(f"{'ms':30s}  median   90 %")
+    for name, words in TIMES.items():
         median, most = table[name].quantile([0.5, 0.9])
-        words = "address (after release)" if name == "page" else name
         print(f"{words:30s} {median:7.0f} {most:6.0f}")
 
 
