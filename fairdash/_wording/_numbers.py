@@ -45,9 +45,10 @@ class Noun(NamedTuple):
     one: str
     several: str
 
-    def counted(self, n: int) -> str:
-        """Return a number of them: 1 person, 4,526 people."""
-        return plural(n, self.one, self.several)
+    def counted(self, n: int, kind: str = "") -> str:
+        """Return a number of them: 1 person, 4,526 people, 1,200 test rows."""
+        one, several = (f"{kind} {noun}".strip() for noun in self)
+        return plural(n, one, several)
 
 
 ROWS = Noun("row", "rows")

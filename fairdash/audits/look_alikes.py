@@ -202,9 +202,10 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
 def _group_changes(
     rows: AuditRows, places: Codes, near: Codes
 ) -> list[list[ColumnChange]]:
-    feature = rows.dataset.roles.sensitive_feature
-    if feature in rows.features:
+    roles = rows.dataset.roles
+    if set(roles.sensitive_columns()) <= set(rows.features):
         return [[] for _ in places]
+    feature = roles.group_column()
     groups = rows.dataset.sensitive_features[rows.where]
     return [
         [ColumnChange(feature, own, theirs)] * (own != theirs)

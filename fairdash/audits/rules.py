@@ -64,7 +64,7 @@ def rule_table(model: AuditedModel) -> pd.DataFrame:
     right = pd.Series(rules.decisions[first] == rows.y).groupby(first).mean()
     table["Right"] = right.reindex(table.index)
     names = np.unique(rows.dataset.sensitive_features).tolist()
-    feature = rows.dataset.roles.sensitive_feature
+    feature = rows.dataset.roles.group_prefix()
     for code, label in enumerate(distinct_labels(feature, names, table.columns)):
         inside = rows.test.group == code
         table[label] = np.bincount(first[inside], minlength=len(words)) / inside.sum()

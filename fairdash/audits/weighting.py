@@ -186,7 +186,7 @@ class Weighted:
         arguments = {
             "density": spread.density_table(),
             "groups": dataset.group_names,
-            "feature": dataset.roles.sensitive_feature,
+            "feature": dataset.roles.group_prefix(),
             "step_name": step_name,
             "step": step,
             "noun": self.noun,
@@ -353,7 +353,7 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     top = weights.top_rows(ratio, _TOP, rows.people)
     roles = dataset.roles
     columns = dict.fromkeys(
-        [roles.sensitive_feature, *roles.subgroup_columns, *roles.features]
+        [*roles.sensitive_columns(), *roles.subgroup_columns, *roles.features]
     )
     frame = dataset.frame.iloc[rows.where][list(columns)]
     traits = weights.traits(frame, top, **rows.sampling)

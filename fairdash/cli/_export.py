@@ -18,6 +18,8 @@ from fairdash.cli._options import (
     File,
     Groups,
     Home,
+    JoinBy,
+    JoinFile,
     Model,
     Run,
     Seed,
@@ -25,6 +27,7 @@ from fairdash.cli._options import (
     echo,
     echo_table,
     opened,
+    read_joined,
     refusing,
     write,
 )
@@ -174,18 +177,21 @@ def predict(
     model: File,
     file: File,
     out: Annotated[Path, typer.Option(help="CSV or Parquet file to write.")],
+    join: JoinFile = None,
+    by: JoinBy = None,
 ) -> None:
     """Score the rows of a table with an exported model.
 
     Adds the column score, P(y = 1), of a random mixture the chance of a positive
     decision. Rows that do not meet the conditions on the model's training rows get no
-    score, and are counted. The exit status is 2 when a file cannot be used.
+    score, and are counted. With --join the table gets the columns of a second one. The
+    exit status is 2 when a file cannot be used.
     """
     with refusing():
         check_out(out)
         trained = load(model)
     with refusing(file):
-        frame = read_table(file)
+        frame = read_joined(file, join, by)
         if "score" in frame:
             raise ValueError("It already has a column 'score'; rename it.")
         scored, outside = trained_scores(trained, frame)

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._record import Before, Record, default
-from fairdash._validation import Count, value_label
-from fairdash._wording import plural, spoken_outcome, value_spans
+from fairdash._validation import CROSS, Count, value_label
+from fairdash._wording import PEOPLE, ROWS, Noun, plural, spoken_outcome, value_spans
 from fairdash.datasets._scores import ScoreColumn
 from fairdash.datasets.column_kinds import ColumnKind
 from fairdash.datasets.conditions import Condition, Conditions, conditions_words
@@ -390,6 +390,22 @@ class Roles(Record):
     def sensitive_columns(self) -> tuple[str, ...]:
         """Return the columns that make the groups."""
         return (self.sensitive_feature, *self.crossed_with)
+
+    @property
+    def noun(self) -> Noun:
+        """What rows of the table are called when they are counted."""
+        return ROWS if self.count is None else PEOPLE
+
+    def group_column(self) -> str:
+        """Return what the groups are values of: a column, or crossed columns."""
+        return CROSS.join(self.sensitive_columns())
+
+    def group_prefix(self) -> str:
+        """Return the column that stands before a group in "sex: Female".
+
+        Empty for crossed columns: "Female · White" says both values already.
+        """
+        return "" if self.crossed_with else self.sensitive_feature
 
     def columns(self) -> tuple[str, ...]:
         """Return every column the roles name, without repeats."""

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._validation import CROSS
-from fairdash._wording import is_bare, plural, value_spans
+from fairdash._wording import ROWS, Noun, is_bare, value_spans
 from fairdash.datasets._roles import Cut, Roles
 from fairdash.datasets._subgroups import cut_column
 from fairdash.datasets.column_kinds import (
@@ -64,7 +63,7 @@ def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
     """Return the name of each row's group, missing where it has none."""
     codes, names = group_codes(frame, roles)
     labels = np.array([*names, None], dtype=object)[codes]
-    name = CROSS.join(roles.sensitive_columns())
+    name = roles.group_column()
     return pd.Series(labels, index=frame.index, name=name, dtype=object)
 
 
@@ -175,7 +174,11 @@ class ExcludedRows(NamedTuple):
 
     def __str__(self) -> str:
         """Return "12 rows: value in no group (race Joint, Not Available)"."""
-        return f"{plural(self.rows, 'row')}: {self.why}"
+        return self.words()
+
+    def words(self, noun: Noun = ROWS) -> str:
+        """Return how many and why; ``noun`` says what `rows` counts."""
+        return f"{noun.counted(self.rows)}: {self.why}"
 
     @property
     def why(self) -> str:

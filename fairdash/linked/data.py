@@ -98,7 +98,7 @@ def linked_data(
     """
     summary = linked.summary(sweep)
     _hide(summary, hidden)
-    feature = sweep.store.dataset(sweep.run.dataset_id).roles.sensitive_feature
+    feature = sweep.store.dataset(sweep.run.dataset_id).roles.group_prefix()
     groups = [visible(group_label(feature, group)) for group in summary["groups"]]
     summary["subgroups"] = [visible(name) for name in summary["subgroups"]]
     for setting in summary["settings"]:

@@ -5,13 +5,14 @@ slider below moves through them in the browser, and *Play* runs through all.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from fairdash._escaping import Label
-from fairdash._wording import ROWS, Noun, count, group_label, listing, number
+from fairdash._wording import ROWS, Noun, count, group_label, listing, number, shortened
 from fairdash.plots import theme
 from fairdash.plots._rows import UNDER_POINTER, name_axis, offsets, records, scatter
 
@@ -20,6 +21,8 @@ _SPANNED = (1e-3, 1e2)  # of r; what lies beyond stands at the ends
 _QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 _TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
 _DENSITY = 120  # pixels
+_MOST_ON_A_LINE = 4  # densities: more cannot be told apart, so each has its own line
+_LINE = 24  # pixels of such a line
 _ROW = 15  # pixels of a group in a subgroup
 _CONTROLS = 74  # pixels of the slider and its axis
 _FRAME = 450  # milliseconds of a step while it plays
@@ -41,6 +44,7 @@ def plot_weight_spread(
 
     A row has a thin line from the 5 % to the 95 % quantile, a thick one from 25 % to
     75 %, and the median as a dot. The first row is of all rows, or people: ``noun``.
+    More than four densities stand one above the other, each with its name.
 
     Parameters
     ----------
@@ -63,6 +67,7 @@ def plot_weight_spread(
     axis = name_axis(labels, list(range(len(rows))), 0)
     colours = theme.group_colours(groups)
     named = {group: group_label(feature, group) for group in groups}
+    lines = _Lines.of(groups, density)
 
     def traces(at: float) -> list[theme.Spec]:
         at_step = table[table["step"] == at]
@@ -75,16 +80,23 @@ def plot_weight_spread(
             spread = bins[bins["group"] == group]
             colour = colours[group]
             name = named[group]
-            data += [_density(spread, colour, name, noun)]
+            data += [_density(spread, colour, name, lines.place(group), noun)]
             data += _bars(quantiles, colour, name, shift, noun)
         return data
 
     data = traces(first_step)
     if beside is not None:
-        data += [_outline(beside[beside["group"] == g], colours[g]) for g in groups]
+        data += [
+            _outline(
+                beside[beside["group"] == group], colours[group], lines.place(group)
+            )
+            for group in groups
+        ]
     frames = [{"name": _name(at), "data": traces(at)} for at in steps]
-    height = _DENSITY + (_ROW * len(groups) + 8) * len(rows) + 70
-    layout = _layout(axis, height, [table, density], noun)
+    height = lines.height + (_ROW * len(groups) + 8) * len(rows) + 70
+    layout = _layout(axis, height, lines.height, [table, density])
+    layout["xaxis"]["title"] = f"weight r of a {noun.one}"
+    layout["yaxis2"] |= lines.axis(named, noun)
     if len(steps) > 1:
         layout |= _controls(steps, steps.index(first_step), step_name)
         height += _CONTROLS
@@ -94,7 +106,7 @@ def plot_weight_spread(
             data,
             layout,
             height=height,
-            legend=True,
+            legend=not lines.many,
             bottom=_CONTROLS if len(steps) > 1 else 4,
             frames=frames if len(steps) > 1 else (),
         ),
@@ -114,7 +126,64 @@ def _rows(table: pd.DataFrame) -> tuple[list[str], int]:
     return names, len(sizes) - len(names)
 
 
-def _density(spread: pd.DataFrame, colour: str, name: str, noun: Noun) -> theme.Spec:
+@dataclass(frozen=True)
+class _Lines:
+    """Where densities stand: all on one line, or each on one of its own.
+
+    Attributes
+    ----------
+    groups : tuple of str
+    most : float
+        The largest share of a bin, at any step.
+    """
+
+    groups: tuple[str, ...]
+    most: float
+
+    @classmethod
+    def of(cls, groups: Sequence[str], density: pd.DataFrame) -> "_Lines":
+        return cls(tuple(groups), max(float(density["share"].max()), 0.01))
+
+    @property
+    def many(self) -> bool:
+        return len(self.groups) > _MOST_ON_A_LINE
+
+    @property
+    def height(self) -> int:
+        """Pixels of all densities."""
+        return _LINE * len(self.groups) if self.many else _DENSITY
+
+    def place(self, group: str) -> tuple[float, float]:
+        """Return the ground of a group's density, and how high a share of 1 is."""
+        if not self.many:
+            return 0.0, 100.0
+        # It may reach into the line above it, which is mostly empty.
+        return float(self._ground(group)), 1.6 / self.most
+
+    def _ground(self, group: str) -> int:
+        return len(self.groups) - 1 - self.groups.index(group)
+
+    def axis(self, named: dict[str, str], noun: Noun) -> theme.Spec:
+        """Return the ticks and the title of the axis."""
+        if not self.many:
+            return {"title": f"% of {noun.several}", "nticks": 3, "rangemode": "tozero"}
+        short = shortened(named)
+        return {
+            "tickvals": [self._ground(group) for group in self.groups],
+            "ticktext": [short[group] for group in self.groups],
+            "range": [0, len(self.groups) + 0.7],
+            "showgrid": True,
+        }
+
+
+def _density(
+    spread: pd.DataFrame,
+    colour: str,
+    name: str,
+    place: tuple[float, float],
+    noun: Noun,
+) -> theme.Spec:
+    ground, scale = place
     centres = np.sqrt(spread["low"] * spread["high"])  # on a logarithmic axis
     hover = [
         f"{name}: r {number(row['low'])} to {number(row['high'])}, "
@@ -123,12 +192,12 @@ def _density(spread: pd.DataFrame, colour: str, name: str, noun: Noun) -> theme.
     ]
     return scatter(
         centres,
-        100 * spread["share"],
+        ground + scale * spread["share"],
         name=name,
         legendgroup=name,
         showlegend=True,
         yaxis="y2",
-        fill="tozeroy",
+        fill="toself" if ground else "tozeroy",
         fillcolor=theme.fade(colour, 0.16),
         line={"color": colour, "width": 2, "shape": "hvh"},
         hovertext=hover,
@@ -136,11 +205,18 @@ def _density(spread: pd.DataFrame, colour: str, name: str, noun: Noun) -> theme.
     )
 
 
-def _outline(spread: pd.DataFrame, colour: str) -> theme.Spec:
+def _outline(
+    spread: pd.DataFrame, colour: str, place: tuple[float, float]
+) -> theme.Spec:
+    ground, scale = place
     centres = np.sqrt(spread["low"] * spread["high"])
     line = {"color": colour, "width": 1.5, "dash": "dot", "shape": "hvh"}
     return scatter(
-        centres, 100 * spread["share"], yaxis="y2", line=line, hoverinfo="skip"
+        centres,
+        ground + scale * spread["share"],
+        yaxis="y2",
+        line=line,
+        hoverinfo="skip",
     )
 
 
@@ -201,9 +277,9 @@ def _hover(subgroup: str, name: str, row: "pd.Series[float]", noun: Noun) -> str
 
 
 def _layout(
-    rows: theme.Spec, height: int, tables: Sequence[pd.DataFrame], noun: Noun
+    rows: theme.Spec, height: int, density_height: int, tables: Sequence[pd.DataFrame]
 ) -> theme.Spec:
-    share = _DENSITY / height
+    share = density_height / height
     table, density = tables
     lowest, highest = _ends(table, density)
     ticks = [tick for tick in _TICKS if lowest <= tick <= highest]
@@ -223,16 +299,12 @@ def _layout(
             "range": [float(np.log10(lowest)), float(np.log10(highest))],
             "tickvals": ticks,
             "ticktext": [f"{tick:g}" for tick in ticks],
-            "title": f"weight r of a {noun.one}",
             "anchor": "y",
             "showgrid": True,
         },
         "yaxis": rows | {"domain": [0, 1 - share - 0.03]},
         "yaxis2": {
             "domain": [1 - share, 1],
-            "title": f"% of {noun.several}",
-            "nticks": 3,
-            "rangemode": "tozero",
             "anchor": "x",
         },
         "shapes": [equal],

@@ -105,6 +105,9 @@ _LEGEND: Spec = {
 _LENGTHS = {"size", "height", "standoff", "l", "r", "t", "b"}
 
 
+_FADES = (0.55, 0.3)  # of the second four groups, and of the third
+
+
 def fade(token: str, opacity: float) -> str:
     """Return ``token`` with an opacity as two more hex digits; the swap keeps them.
 
@@ -118,8 +121,11 @@ def fade(token: str, opacity: float) -> str:
 
 
 def group_colours(groups: Sequence[str]) -> dict[str, str]:
-    """Return the colour of every group; the order is fixed for a data set."""
-    cycle = [*GROUPS, *(fade(token, 0.55) for token in GROUPS)]
+    """Return the colour of every group; the order is fixed for a data set.
+
+    Twelve can be told apart, beyond them a picture has to name its groups otherwise.
+    """
+    cycle = [*GROUPS, *(fade(token, share) for share in _FADES for token in GROUPS)]
     return {name: cycle[i % len(cycle)] for i, name in enumerate(groups)}
 
 

@@ -170,7 +170,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         table = gaps.every_measure(subject.store, model, data, favourable=favourable)
         sentences = table.set_index("measure")["sentence"]
         blocks.append(Words(sentences[catalog.MEASURE_NAMES[looked_at]], finding=True))
-        measures = gaps.readable_measures(table, groups, roles.sensitive_feature)
+        measures = gaps.readable_measures(table, groups, roles.group_prefix())
         # The sentence of one measure stands above the table already.
         measures = measures.drop(columns="In words")
         rows = f"{plural(dataset.n_people, 'row')}, all of the table; 95% intervals."
@@ -190,7 +190,7 @@ def audited(subject: DataSubject) -> Sequence[Block]:
         answer = Answer(
             "",
             figure=local.drawing(dataset),
-            table=Listing(title, local.ranked(roles.sensitive_feature)),
+            table=Listing(title, local.ranked(roles.group_prefix())),
             caption=" ".join(filter(None, [local.caption(), words])),
         )
         blocks += blocks_of(answer)

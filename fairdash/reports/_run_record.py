@@ -43,7 +43,7 @@ def data_record(subject: DataSubject) -> dict[str, Any]:
         "prepared": [step.words() for step in roles.preparation],
         "outcome": roles.positive_words(),
         "negative": roles.negative_words(),
-        "feature": roles.sensitive_feature,
+        "feature": roles.group_column(),
         "groups": groups,
         "subgroups": list(subject.subgroups.columns),
         "weight": roles.sample_weight,

@@ -165,7 +165,7 @@ def by_measure(
         return
     heading(f"Every measure of {model.label} by group")
     groups = dataset.group_names
-    feature = roles.sensitive_feature
+    feature = roles.group_prefix()
     show_table(audits.gaps.readable_measures(table, groups, feature))
     if measure == "calibration" or model.is_own:
         figure(

@@ -9,7 +9,7 @@ from toys import ROLES, people
 
 from fairdash import ui
 from fairdash._wording import gap_size
-from fairdash.datasets import Subgroups, split
+from fairdash.datasets import Roles, Subgroups, split
 from fairdash.postprocessing import HardtThreshold, RampThreshold, catalog
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
@@ -171,6 +171,24 @@ def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id):
     assert not page.exception
     assert "These groups cannot be corrected" in words(page)
     assert "fewer than two rows" in words(page)
+
+
+def test_of_a_table_of_counts_the_people_are_counted(visit):
+    table = people().assign(n=np.arange(600) % 3 + 1)
+    score = {"column": "skill", "kind": "score", "threshold": 0}
+    roles = Roles.model_validate(
+        {**vars(ROLES), "features": (), "scores": (score,), "count": "n"}
+    )
+    sha = ui.store().add_table(table.to_csv(index=False).encode(), "counts.csv")
+    data = ui.store().add_dataset(sha, roles, "Counts", Subgroups(columns=("branch",)))
+    dataset = ui.store().dataset(data)
+    test = dataset.people_in(split(dataset, 0).test)
+    page = visit("Post-process", data=data)
+    assert not page.exception
+    assert (
+        f"{dataset.n_people - test:,} calibration people · {test} test people"
+        in words(page)
+    )
 
 
 def test_another_method_is_chosen_with_its_parameters(visit, run_id):

@@ -246,8 +246,11 @@ def test_a_table_of_counts_drifts_as_its_people_do(store):
     for seed, made in ((0, people), (9, drifted)):
         frame = made(300, seed).assign(age=lambda rows: rows["age"] // 10)
         times = np.random.default_rng(seed).integers(1, 5, 300)
+        if made is drifted:
+            frame.loc[:4, "origin"] = "moon"
         pairs.append((frame.assign(n=times), frame.iloc[np.arange(300).repeat(times)]))
-        sizes.append(f"{times.sum():,}")
+        sizes.append(f"{times[frame['origin'] != 'moon'].sum():,}")
+    strangers = times[:5].sum()
     score = {"column": "age", "kind": "score", "threshold": 0}
     about = {"features": (), "scores": (score,)}
     about |= {"target": "skill", "positive": {"sign": ">=", "value": 0}}
@@ -281,6 +284,8 @@ def test_a_table_of_counts_drifts_as_its_people_do(store):
     pd.testing.assert_frame_equal(*shifts)
     assert answers[0].facts[1] == f"new: {sizes[1]} people"
     assert answers[1].facts[1] == f"new: {sizes[1]} rows"
+    assert f"{strangers} people: in no group" in answers[0].caption
+    assert f"{strangers} rows: in no group" in answers[1].caption
 
 
 def test_new_rows_without_the_groups_are_joined_as_the_table_was(store):

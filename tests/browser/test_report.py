@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from driving import faults
-from toys import people, train_sweep
+from toys import ROLES, people, train_sweep
 
 from fairdash.reports import report
 from fairdash.store import open_store
@@ -18,12 +19,14 @@ COLOURS = """() => [...document.querySelectorAll(".plot .xtick text")]
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    """The report of a small sweep whose names try to be more than text."""
+    """The report of a small sweep of six groups; names try to be more than text."""
     folder = tmp_path_factory.mktemp("report")
     store = open_store(folder / "home")
     hostile = "<img src=x onerror=alert(1)>"
     frame = people().replace({"branch": {"works": hostile}})
-    run = train_sweep(store, frame, f"</title>{hostile}")
+    frame["shift"] = np.arange(len(frame)) % 3
+    roles = ROLES.model_copy(update={"crossed_with": ("shift",)})
+    run = train_sweep(store, frame, f"</title>{hostile}", roles=roles)
     made = report(store, run)
     (folder / "report.html").write_text(made.to_html())
     store.close()
@@ -36,6 +39,13 @@ def linked_pictures_follow_a_slider(page):
     names = page.locator(".local .row .name").all_text_contents()
     assert any(name.startswith("<img") for name in names), names
     assert page.locator(".moving img").count() == 0
+    # six densities would hide each other on one line, and six boxes on a row
+    grounds = page.locator(".density .areas path").evaluate_all(
+        "paths => paths.map(path => path.getAttribute('transform'))"
+    )
+    assert len(set(grounds)) == len(grounds) == 6
+    assert page.locator(".density .name").count() == 6
+    assert page.locator(".quantiles .outer").count() == 0
     weight = page.get_by_role("slider", name="Fairness weight (λ)")
     weight.press("Home")
     cards, ring = page.locator(".linked .cards"), page.locator(".front .ring")

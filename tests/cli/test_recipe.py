@@ -153,6 +153,37 @@ def test_predict_scores_only_rows_of_the_kind_it_was_trained_on(
     assert f"{left_out} (loan_purpose 2, 4, 5, 32)" in done.output
 
 
+def test_predict_gets_columns_of_a_second_table(applications, tmp_path, monkeypatch):
+    table, path = applications
+    roles = Roles(
+        target="action_taken",
+        positive=("1", "2"),
+        negative=("3",),
+        sensitive_feature="derived_race",
+        features=("income",),
+    )
+    dataset = make_dataset(table, roles, name="loans")
+    encoder = encode(dataset, np.arange(dataset.n_rows)).encoder
+    model = PortableModel(Halves(), encoder, roles, dataset.group_names)
+    monkeypatch.setattr("fairdash.cli._export.load", lambda path: model)
+    numbered = table.assign(id=np.arange(len(table)))
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    numbered.drop(columns="income").to_csv(first, index=False)
+    numbered[["id", "income"]].to_csv(second, index=False)
+    out = tmp_path / "scored.csv"
+    alone = call("model", "predict", path, first, "--out", out)
+    assert alone.exit_code == 2
+    assert "income" in alone.output
+    done = call(
+        *("model", "predict", path, first, "--out", out),
+        *("--join", second, "--by", "id"),
+    )
+    assert done.exit_code == 0, done.output
+    scored = pd.read_csv(out, low_memory=False)
+    assert (scored["score"] == 0.5).all()
+    assert len(scored) == len(table)
+
+
 @pytest.mark.parametrize(
     "text, condition",
     [

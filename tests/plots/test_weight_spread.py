@@ -6,6 +6,7 @@ import pytest
 
 from fairdash import plots
 from fairdash.metrics import WeightSpread
+from fairdash.plots import theme
 
 GROUPS = ["Female", "<b>x</b>"]
 
@@ -75,3 +76,32 @@ def test_what_stands_beside_is_named():
     assert "Dotted: as trained." in picture.caption
     assert len(picture.figure.data) == 10
     assert picture.figure.layout.sliders[0].active == 0
+
+
+def test_many_densities_stand_on_lines_of_their_own_with_names():
+    rng = np.random.default_rng(1)
+    groups = [f"group {letter}" for letter in "abcdef"]
+    spread = WeightSpread.of(
+        np.exp(rng.normal(size=(2, 600))),
+        steps=(1, 5),
+        sensitive_features=rng.choice(groups, 600),
+        subgroups=pd.Categorical(["s"] * 600),
+    )
+    figure = plots.plot_weight_spread(
+        spread.quantile_table(), density=spread.density_table(), groups=groups
+    ).figure
+    assert list(figure.layout.yaxis2.ticktext) == groups
+    assert not figure.layout.showlegend
+    share = spread.density_table().query("step == 5")
+    for group, trace in zip(groups, figure.data[::4], strict=True):
+        ground = figure.layout.yaxis2.tickvals[groups.index(group)]
+        drawn = np.array(trace.y) - ground
+        shares = share.loc[share["group"] == group, "share"].to_numpy()
+        assert np.allclose(drawn / drawn.max(), shares / shares.max())
+        assert drawn.max() < 2
+    assert len(set(figure.layout.yaxis2.tickvals)) == len(groups)
+
+
+def test_twelve_groups_have_colours_of_their_own():
+    colours = theme.group_colours([str(number) for number in range(12)])
+    assert len(set(colours.values())) == 12

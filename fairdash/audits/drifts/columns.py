@@ -85,7 +85,7 @@ def column_drift(
     pair = farthest_groups(tables[0].name, measured[measure][0])
     gaps = gap_changes(tables, measured[measure], pair, times=times)
     clear = gaps["estimable"] & excludes_zero(gaps["ci_low"], gaps["ci_high"])
-    feature = dataset.roles.sensitive_feature
+    feature = dataset.roles.group_prefix()
     low, high = (wording.group_label(feature, group) for group in pair)
     between = f"{high} {wording.MINUS} {low}"
     gaps = gaps.assign(measure=measure, group=between, clear=clear)

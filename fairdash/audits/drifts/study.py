@@ -114,7 +114,7 @@ def drift(
     return DriftResult(
         label=main.label,
         measure=measure,
-        feature=dataset.roles.sensitive_feature,
+        feature=dataset.roles.group_prefix(),
         low=pair[0],
         high=pair[1],
         seed=seed,

@@ -162,7 +162,7 @@ def _read(
         counts = RowCounts.of(roles.count, frame[roles.count].array)
     reasons = _reasons(told, labels, dataset)
     used, lines = datasets.exclude_rows(told, reasons, counts)
-    excluded = tuple(map(str, lines))
+    excluded = tuple(line.words(roles.noun) for line in lines)
     y = None if outcome is None else datasets.outcomes(outcome, roles.positive)
     if not used.any():
         raise ValueError(

@@ -48,4 +48,4 @@ def _every_class(
         favourable=favourable,
         **rows.sampling,
     )
-    return replace(audit, feature=roles.sensitive_feature)
+    return replace(audit, feature=roles.group_prefix())

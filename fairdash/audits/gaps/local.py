@@ -84,7 +84,7 @@ class LocalResult(LocalGaps):
         self, dataset: Dataset, subgroups: Subgroups, truth: Mapping[str, float]
     ) -> Answer:
         roles = dataset.roles
-        feature = roles.sensitive_feature
+        feature = roles.group_prefix()
         speech = Speech.of(roles.spoken_outcome(), feature)
         favourable = roles.positive_is != "unfavourable"
         title = f"Subgroups of {self.label} by gap"
@@ -131,7 +131,7 @@ class LocalResult(LocalGaps):
             "groups": dataset.group_names,
             "chance": self.chance,
             "symbol": catalog.MEASURE_SYMBOLS[self.measure],
-            "feature": dataset.roles.sensitive_feature,
+            "feature": dataset.roles.group_prefix(),
             "truth": truth,
             "points": catalog.measure_of(self.measure).in_points,
             "said": self.finding and subgroup_of(self.finding),

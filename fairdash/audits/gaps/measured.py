@@ -184,7 +184,7 @@ def speech_of(store: Store, dataset_id: str) -> Speech:
     favourable = {"favourable": True, "unfavourable": False}.get(
         roles.positive_is or ""
     )
-    return Speech.of(roles.spoken_outcome(), roles.sensitive_feature, favourable)
+    return Speech.of(roles.spoken_outcome(), roles.group_prefix(), favourable)
 
 
 def calibration_of(store: Store, model: Setting, dataset_id: str) -> pd.DataFrame:

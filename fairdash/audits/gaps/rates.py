@@ -155,12 +155,12 @@ def base_rates_answer(
         "groups": dataset.group_names,
         "outcome": roles.outcome(),
         "source": f"{size}{weighted}.",
-        "feature": roles.sensitive_feature,
+        "feature": roles.group_prefix(),
     }
     figure = Drawing("plot_base_rates", rates.cells, arguments)
     words = "Base rates, if the guess is right."
     if not guessed:
-        words = base_rates_verdict(rates, roles.outcome_verb(), roles.sensitive_feature)
+        words = base_rates_verdict(rates, roles.outcome_verb(), roles.group_prefix())
     return Answer(words, cards, figure, how=_HOW, details=reversal)
 
 

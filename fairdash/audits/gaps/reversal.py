@@ -33,7 +33,7 @@ def reversal_words(dataset: Dataset, subgroups: Subgroups) -> str:
     }
     if any(gap.high < 0 for gap in inside.values()):
         return ""
-    feature = dataset.roles.sensitive_feature
+    feature = dataset.roles.group_prefix()
     verb = dataset.roles.outcome_verb()
     words = (
         f"Over all, {group_label(feature, behind)} {verb} less often than "

@@ -134,6 +134,7 @@ def _searched(trial: Tested, label: str, measure: str, min_size: int) -> FoundSu
     seed = trial.model.split
     dataset, roles = everyone.dataset, everyone.dataset.roles
     own = trial.store.dataset_record(trial.dataset_id).subgroups.columns
+    known = (*roles.sensitive_columns(), roles.target)
     names = dict.fromkeys([*roles.features, *own])
     confirming = np.zeros(dataset.n_rows, bool)
     if seed is not None:
@@ -148,7 +149,7 @@ def _searched(trial: Tested, label: str, measure: str, min_size: int) -> FoundSu
         frame=dataset.frame,
         y_true=columns[0],
         measure=measure,
-        columns=[n for n in names if n not in (roles.sensitive_feature, roles.target)],
+        columns=[name for name in names if name not in known],
         min_size=min_size,
         alpha=ALPHA,
         **everyone.sampling,

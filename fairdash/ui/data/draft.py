@@ -69,7 +69,7 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
         negative = f", not {value_spans(roles.negative)}" if roles.negative else ""
         st.markdown(
             f"**Guessed**: {looks}Outcome **{plain(roles.outcome() + negative)}**, "
-            f"groups of **{plain(roles.sensitive_feature)}**. Right?",
+            f"groups of **{plain(roles.group_column())}**. Right?",
             width="content",
         )
         if st.button("Looks right", icon=":material/check:", type="primary"):

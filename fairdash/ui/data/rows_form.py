@@ -9,7 +9,7 @@ import streamlit as st
 from pandas.api.types import is_numeric_dtype
 
 from fairdash._escaping import plain, visible
-from fairdash._wording import PEOPLE, ROWS, amount, count
+from fairdash._wording import amount, count
 from fairdash.datasets import Condition, Dataset, Roles, column_kinds
 
 Menu: TypeAlias = Callable[[str], str]  # the label of a column in a menu
@@ -41,7 +41,7 @@ class LiveCounts:
         n_met = n_read - int(excluded.loc[excluded["about"] == "rows", "rows"].sum())
         n_positive = dataset.n_positive
         n_negative = dataset.n_people - n_positive
-        noun = ROWS if dataset.roles.count is None else PEOPLE
+        noun = dataset.roles.noun
         sizes = [f"{name} {count(n)}" for name, n in dataset.group_sizes.items()]
         texts = {
             "rows": f"{count(n_met)} of {noun.counted(n_read)}",

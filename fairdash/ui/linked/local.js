@@ -82,7 +82,8 @@ function localPart(host) {
     rows.select(".after").attr("stroke", colour)
     rows.select(".dot").attr("stroke", colour).attr("fill", filled(view, colours, view.setting, colour))
     const text = (gap) => (gap ? fixed(100 * gap[0], 0) : "–")
-    rows.select(".change").text((_, i) => `${text(before[i])} → ${text(shown[i])}`)
+    const change = (_, i) => (!before[i] && !local[i] ? "not estimable" : `${text(before[i])} → ${text(shown[i])}`)
+    rows.select(".change").text(change)
     rows.attr("aria-label", (name, i) => `${name}: ${says(view, i)}.${view.data.opens ? " Open Local fairness" : ""}`)
     svg.select(".chance").attr("width", chance === null || alike ? 0 : Math.min(x(chance), box.right) - box.left)
   }

@@ -27,20 +27,37 @@ const equalWeights = (view) => (view.method.gives_weights
   ? "stored without its weights"
   : `${view.method.label} gives every row the same weight`)
 
+// more densities on one line cannot be told apart: each group has a line of its own then
+const MOST_ON_A_LINE = 4
+const hasManyGroups = (view) => view.data.groups.length > MOST_ON_A_LINE
+
 function densityPart(host) {
   const svg = d3.select(host)
-  let x, box
+  let x, box, line
 
   function draw(view, colours, width, height) {
     svg.selectAll("*").remove()
-    const fills = view.data.groups.map((group, k) => [colours.groups[k], shortened(group, 28)])
-    box = { left: 10, right: width - 10, top: 8 + keys(svg, fills, width), bottom: height - 34 }
+    const { groups } = view.data, many = hasManyGroups(view)
+    const fills = groups.map((group, k) => [colours.groups[k], shortened(group, 28)])
+    const name = many ? Math.min(150, 0.36 * width) : 10
+    const bottom = height - 34
+    line = many ? (bottom - 8) / (groups.length + 0.6) : 0
+    const top = 8 + (many ? 0.6 * line : keys(svg, fills, width))
+    box = { left: name, right: width - 10, top, bottom }
     x = d3.scaleLog(weightRange(view), [box.left, box.right]).clamp(true)
     const ticks = weightTicks(x)
     gridX(svg, x, ticks, ticks.map(String), box)
     axisTitle(svg, "weight r of a training row", (box.left + box.right) / 2, height - 4)
-    svg.append("g").attr("class", "areas").selectAll("path").data(view.data.groups).join("path")
+    const ground = (k) => (groups.length - 1 - k) * line
+    if (many) {
+      svg.append("g").selectAll("text").data(groups).join("text").attr("class", "name")
+        .attr("x", name - 8).attr("y", (_, k) => box.bottom - ground(k) - 2)
+        .attr("text-anchor", "end").style("font-size", `${Math.min(12, line)}px`)
+        .text((group) => shortened(group, Math.floor(name / 6.6)))
+    }
+    svg.append("g").attr("class", "areas").selectAll("path").data(groups).join("path")
       .attr("fill", (_, k) => colours.groups[k]).attr("stroke", (_, k) => colours.groups[k])
+      .attr("transform", (_, k) => `translate(0,${-ground(k)})`)
     const one = svg.append("line").attr("class", "plain").attr("x1", x(1)).attr("x2", x(1))
     one.attr("y1", box.top).attr("y2", box.bottom)
     svg.append("text").attr("class", "empty").attr("x", (box.left + box.right) / 2)
@@ -55,7 +72,9 @@ function densityPart(host) {
     if (!weights) return
     const { first_bin: first, density } = weights
     const most = Math.max(...density.flat(), 0.02)
-    const tall = (share) => box.bottom - (share / most) * (box.bottom - box.top - 4)
+    // a density may reach into the line above it, which is mostly empty
+    const highest = line ? 1.6 * line : box.bottom - box.top - 4
+    const tall = (share) => box.bottom - (share / most) * highest
     const shape = d3.area().x(([bin]) => x(Math.sqrt(bins[bin] * bins[bin + 1])))
       .y0(box.bottom).y1(([, share]) => tall(share)).curve(d3.curveMonotoneX)
     const closed = (shares) => {
@@ -87,7 +106,9 @@ function quantilesPart(host) {
     x = d3.scaleLog(weightRange(view), [box.left, box.right]).clamp(true)
     const ticks = weightTicks(x)
     gridX(svg, x, ticks, ticks.map(String), box)
-    axisTitle(svg, "weight r: 5, 25, 50, 75, 95%", (box.left + box.right) / 2, height - 4)
+    const many = hasManyGroups(view)
+    const drawn = many ? "median weight r of each group" : "weight r: 5, 25, 50, 75, 95%"
+    axisTitle(svg, drawn, (box.left + box.right) / 2, height - 4)
     svg.append("line").attr("class", "plain").attr("x1", x(1)).attr("x2", x(1))
       .attr("y1", box.top).attr("y2", box.bottom)
     rows = svg.append("g").selectAll("g").data(subgroups).join("g").attr("class", "row")
@@ -100,9 +121,11 @@ function quantilesPart(host) {
     view.data.groups.forEach((_, k) => {
       const group = rows.append("g").attr("class", `box g${k}`).attr("stroke", colours.groups[k])
         .attr("transform", `translate(0,${(k - (n - 1) / 2) * step})`)
-      group.append("line").attr("class", "outer")
-      group.append("line").attr("class", "inner").attr("stroke-width", Math.min(step * 0.55, 5))
-      group.append("circle").attr("r", Math.min(step * 0.32, 3))
+      if (!many) {
+        group.append("line").attr("class", "outer")
+        group.append("line").attr("class", "inner").attr("stroke-width", Math.min(step * 0.55, 5))
+      }
+      group.append("circle").attr("r", many ? 3.5 : Math.min(step * 0.32, 3))
     })
     svg.append("text").attr("class", "empty").attr("x", (box.left + box.right) / 2)
       .attr("y", (box.top + box.bottom) / 2).attr("text-anchor", "middle")

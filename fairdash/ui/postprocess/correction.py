@@ -9,7 +9,8 @@ import streamlit as st
 from fairdash import postprocessing
 from fairdash._escaping import plain, visible
 from fairdash._validation import CROSS
-from fairdash._wording import group_label, plural
+from fairdash._wording import group_label
+from fairdash.datasets import Dataset
 from fairdash.scored import DecisionRule, ScoredModel
 from fairdash.ui.selection import Fields, SharedFields, bound, bound_entry
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
@@ -52,13 +53,15 @@ class Corrected:
     fitted: postprocessing.PostProcessor
     report: postprocessing.Report
 
-    def facts(self, source: Source, name: str) -> tuple[str, ...]:
-        """Return the context line: table, scores, rows; ``name`` is of the data set."""
-        split = self.data.split
-        rule = source.model.rule
-        learned = plural(len(split.calibration_rows), f"{self.data.learned} row")
-        test = plural(len(split.test_rows), "test row")
-        return name, source.label, f"before: {rule.words()}", learned, test
+    def facts(self, source: Source, dataset: Dataset) -> tuple[str, ...]:
+        """Return the context line: table, scores, rows or the people they count."""
+        split, noun = self.data.split, dataset.roles.noun
+        before = f"before: {source.model.rule.words()}"
+        parts = {self.data.learned: split.calibration_rows, "test": split.test_rows}
+        sizes = (
+            noun.counted(dataset.people_in(rows), part) for part, rows in parts.items()
+        )
+        return dataset.name, source.label, before, *sizes
 
     @property
     def feature(self) -> str:

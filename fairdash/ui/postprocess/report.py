@@ -72,7 +72,7 @@ def post_answer(
         verdict,
         post_kpis(corrected, favourable=favourable),
         figure=drawing,
-        facts=corrected.facts(choice.source, dataset.name),
+        facts=corrected.facts(choice.source, dataset),
         details=f"{corrected.report.details()} {details}".rstrip(),
     )
 

@@ -232,7 +232,7 @@ def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
     result = result_of(cells, 0.2, row=row)
     dataset = SimpleNamespace(
         group_names=("a", "b"),
-        roles=SimpleNamespace(sensitive_feature="s", positive_is=None),
+        roles=ROLES,
     )
     picture = result.drawing(dataset).picture(plots)
     assert picture.headline == "Gaps by subgroup of ROAD"

@@ -44,3 +44,19 @@ def test_base_rates_are_shares_of_the_table(dataset):
 def test_what_is_not_estimable_is_told_with_its_reason(reasons, wanted):
     table = pd.DataFrame({"reason": reasons, "estimable": [r == "" for r in reasons]})
     assert gaps.not_estimable(table) == wanted
+
+
+def test_crossed_groups_stand_without_the_name_of_one_column():
+    crossed = ROLES.model_copy(
+        update={"crossed_with": ("branch",), "features": ("age", "skill")}
+    )
+    table = people()
+    table["hired"] = np.where(table["branch"] == table["branch"].iloc[0], "yes", "no")
+    dataset = make_dataset(table, crossed, name="People")
+    rates = gaps.base_rates(dataset, Subgroups(columns=("age",), min_size=20))
+    answer = gaps.base_rates_answer(rates, dataset, ())
+    lowest = rates.groups.sort_values("rate")["group"].iloc[0]
+    assert f"of {lowest} and" in answer.verdict
+    assert dataset.roles.group_column() == "origin × branch"
+    assert dataset.roles.group_prefix() == ""
+    assert ROLES.group_prefix() == ROLES.group_column() == "origin"
