@@ -1,6 +1,6 @@
 """Which columns of a wide table are looked at."""
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import pandas as pd
@@ -35,7 +35,16 @@ def _strength(name: str, certain: set[str]) -> float:
 
 @lru_cache(maxsize=10_000)  # a page asks several times
 def _named_strength(beginning: str) -> float:
+    score = words.CLEAR if words.is_score(beginning) else 0.0
+    if not words.says(beginning, _every_stem()):
+        return score  # most names: one look instead of one at each table
     tables = words.SENSITIVE_WORDS.values()
     sensitive = max(words.strength(beginning, table) for table in tables)
-    score = words.CLEAR if words.is_score(beginning) else 0.0
     return max(words.outcome_strength(beginning), sensitive, score)
+
+
+@cache
+def _every_stem() -> str:
+    """Return all that says outcome or sensitive feature."""
+    tables = (words.OUTCOME_WORDS, *words.SENSITIVE_WORDS.values())
+    return " ".join(stems for table in tables for stems in table.values())
