@@ -98,7 +98,11 @@ else:
     with question:
         guessed = data.guess_notice(table, roles)
     cards = audits.gaps.base_rate_kpis(
-        rates, dataset.n_people, dataset.n_read, guessed=guessed
+        rates,
+        dataset.n_people,
+        dataset.n_read,
+        guessed=guessed,
+        noun=dataset.roles.noun,
     )
     reversal = "" if guessed else data.edited_reversal(dataset, subgroups)
     page.show(

@@ -20,6 +20,8 @@ MOST_ROWS = 12  # subgroups that are drawn, the largest
 _SPANNED = (1e-3, 1e2)  # of r; what lies beyond stands at the ends
 _QUANTILES = ("q05", "q25", "q50", "q75", "q95")
 _TICKS = (0.001, 0.01, 0.1, 1, 10, 100)
+_MORE_TICKS = sorted(round(tick * times, 6) for tick in _TICKS for times in (1, 2, 5))
+_FEWEST_TICKS = 3  # of an axis
 _DENSITY = 120  # pixels
 _MOST_ON_A_LINE = 4  # densities: more cannot be told apart, so each has its own line
 _LINE = 24  # pixels of such a line
@@ -283,6 +285,8 @@ def _layout(
     table, density = tables
     lowest, highest = _ends(table, density)
     ticks = [tick for tick in _TICKS if lowest <= tick <= highest]
+    if len(ticks) < _FEWEST_TICKS:
+        ticks = [tick for tick in _MORE_TICKS if lowest <= tick <= highest]
     # At r = 1 every row weighs the same.
     equal: theme.Spec = {
         "type": "line",

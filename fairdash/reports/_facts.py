@@ -74,12 +74,18 @@ def data(subject: DataSubject) -> Sequence[Block]:
     if len(dataset.excluded):
         excluded = dataset.excluded[["reason", "column", "values", "rows"]]
         excluded = excluded.assign(values=excluded["values"].map(value_spans))
-        blocks.append(Table("Rows excluded", excluded.rename(columns=str.title)))
+        rows = dataset.roles.noun.several.capitalize()
+        headed_columns = excluded.rename(columns=str.title).rename(
+            columns={"Rows": rows}
+        )
+        blocks.append(Table(f"{rows} excluded", headed_columns))
     # Cards have a rate of each group, and so its count.
     if subject.small_groups:
         return [*blocks, Words(small_groups.few_words("base rates"))]
     n_read = max(dataset.n_read, 1)
-    cards = gaps.base_rate_kpis(rates, dataset.n_people, n_read, guessed=False)
+    cards = gaps.base_rate_kpis(
+        rates, dataset.n_people, n_read, guessed=False, noun=dataset.roles.noun
+    )
     blocks.insert(0, Cards(cards))
     cells, hidden = small_groups.base_cells(rates)
     columns = ("subgroup", "group", "n", "rate", "ci_low", "ci_high", "reason")

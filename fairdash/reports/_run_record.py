@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash._validation import CROSS
-from fairdash._wording import count, listing, plural, utc, value_spans
+from fairdash._wording import PEOPLE, ROWS, Noun, count, listing, utc, value_spans
 from fairdash.datasets import split
 from fairdash.reports._sections import DataSubject, RunSubject
 from fairdash.sweep import BASELINE
@@ -90,14 +90,18 @@ def run_record(subject: RunSubject) -> dict[str, Any]:
 
 def data_words(record: Mapping[str, Any]) -> dict[str, str]:
     """Return the facts of a data set as a reader sees them."""
-    counts = [f"{part['group']} ({_size(part['n'])})" for part in record["groups"]]
+    noun = _noun(record)
+    counts = [
+        f"{part['group']} ({_size(part['n'], noun)})" for part in record["groups"]
+    ]
     parts = " / ".join(map(count, record["parts"]))
+    used = f"{count(record['used'])} used of {count(record['rows'])}"
     words = {
         "Table": f"{record['table']}, sha256 {record['sha256']}",
         "Prepared": "; ".join(record["prepared"]) or "as it is",
-        "Rows": f"{count(record['used'])} used of {count(record['rows'])}",
+        noun.several.capitalize(): used,
         "Rows asked about": record["asked"],
-        "Training, validation and test rows": f"{parts} for each seed",
+        f"Training, validation and test {noun.several}": f"{parts} for each seed",
         "Outcome": record["outcome"],
         "Counted as 0": record["negative"],
         "Sensitive feature": f"{record['feature']}: {listing(counts)}",
@@ -120,6 +124,7 @@ def run_words(record: Mapping[str, Any]) -> dict[str, str]:
         f"{count(part['rows'])}: {part['reason']} ({_about(part)})"
         for part in record["data"]["excluded"]
     ]
+    rows = _noun(record["data"]).several.capitalize()
     return {
         "Run": record["run"],
         "Started": record["started"],
@@ -130,7 +135,7 @@ def run_words(record: Mapping[str, Any]) -> dict[str, str]:
         "Decided 1": record["decided"],
         "Data set": record["data"]["name"],
         **data_words(record["data"]),
-        "Rows excluded": "; ".join(excluded) or "none",
+        f"{rows} excluded": "; ".join(excluded) or "none",
     }
 
 
@@ -138,5 +143,10 @@ def _about(part: Mapping[str, Any]) -> str:
     return f"{part['column']} {value_spans(part['values'])}".strip()
 
 
-def _size(n: int | None) -> str:
-    return "suppressed" if n is None else plural(n, "row")
+def _noun(record: Mapping[str, Any]) -> Noun:
+    """Return what the numbers of a data set count."""
+    return PEOPLE if record["count"] else ROWS
+
+
+def _size(n: int | None, noun: Noun) -> str:
+    return "suppressed" if n is None else noun.counted(n)

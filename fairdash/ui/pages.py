@@ -204,7 +204,8 @@ DRIFT = add(
         section="Stress-test",
         about="Does it hold in another year or place?",
         pick="run",
-        weighting="Shifts of columns count every row once, without",
+        weighting="Gaps and shifts weigh rows by",
+        counting="Gaps and shifts count people by",
     )
 )
 LIMITS = add(

@@ -106,7 +106,7 @@ def test_how_many_people_a_row_stands_for_is_no_outcome(visit):
     table["freq"] = np.random.default_rng(1).integers(20, 400, len(table))
     page = upload(visit("Data"), table.to_csv(index=False).encode())
     assert "Looks right" in labels(page)
-    assert numbers(page)["Rows used"] == f"{table['freq'].sum():,}"
+    assert numbers(page)["People used"] == f"{table['freq'].sum():,}"
     assert not {"Outcome: freq", "Groups: freq"} & {*labels(page)}
 
 

@@ -23,7 +23,7 @@ def test_berkeley_opens_with_its_people_and_its_sentence(visit):
     page = visit("Home")
     page.button(key="open berkeley").click().run()
     assert not page.exception
-    assert numbers(page)["Rows used"] == "4,526"
+    assert numbers(page)["People used"] == "4,526"
     assert "no gap is against them beyond chance" in words(page)
     assert "4,526 of 4,526 people" in words(page)
 

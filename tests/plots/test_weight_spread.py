@@ -105,3 +105,16 @@ def test_many_densities_stand_on_lines_of_their_own_with_names():
 def test_twelve_groups_have_colours_of_their_own():
     colours = theme.group_colours([str(number) for number in range(12)])
     assert len(set(colours.values())) == 12
+
+
+def test_a_narrow_axis_has_ticks_as_well():
+    spread = WeightSpread.of(
+        np.linspace(0.6, 1.5, 60)[None],
+        steps=(1,),
+        sensitive_features=["a", "b"] * 30,
+        subgroups=pd.Categorical(["s"] * 60),
+    )
+    figure = plots.plot_weight_spread(
+        spread.quantile_table(), density=spread.density_table(), groups=("a", "b")
+    ).figure
+    assert {0.5, 1, 2} <= {float(tick) for tick in figure.layout.xaxis.ticktext}

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
+    ROWS,
     Kpi,
+    Noun,
     count,
     gap_size,
     interval_note,
@@ -94,11 +96,12 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
 
 
 def base_rate_kpis(
-    rates: BaseRates, used: int, read: int, *, guessed: bool
+    rates: BaseRates, used: int, read: int, *, guessed: bool, noun: Noun = ROWS
 ) -> list[Kpi]:
     """Return rows used of those read, base rate, its gap, subgroups estimable.
 
-    The gap is a finding: of roles that are only ``guessed`` it is not shown.
+    The gap is a finding: of roles that are only ``guessed`` it is not shown. ``noun``
+    says what ``used`` and ``read`` count.
     """
     estimable = rates.local["estimable"]
     few = "estimable"
@@ -106,10 +109,10 @@ def base_rate_kpis(
         few = f"estimable; {not_estimable(rates.local)}"
     share = f"{percent(used / read)} of the file"
     if percent(used / read) == percent(1.0):
-        but = f" but {plural(read - used, 'row')}" if used < read else ""
+        but = f" but {noun.counted(read - used)}" if used < read else ""
         share = f"all of the file{but}"
     kpis = [
-        Kpi("Rows used", count(used), share),
+        Kpi(f"{noun.several.capitalize()} used", count(used), share),
         Kpi(
             "Base rate P(y = 1)",
             percent(float(rates.whole.value)),

@@ -234,8 +234,9 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     accepted, base_rate = np.mean(shares, axis=0)
     if min(accepted, 1 - accepted) >= min(base_rate, 1 - base_rate) / 2:
         return ""
+    noun = store.dataset(dataset_id).roles.noun.several
     return (
-        f"{model.label} predicts the outcome for {some_percent(accepted)} of rows; "
+        f"{model.label} predicts the outcome for {some_percent(accepted)} of {noun}; "
         f"{some_percent(base_rate)} have it. Choose another decision rule."
     )
 
