@@ -10,6 +10,8 @@ from fairdash._wording import group_label, percent
 from fairdash.plots import _rows as rows
 from fairdash.plots.theme import Picture, Spec, group_colours, value_axis
 
+_MOST_LINES = 4  # dashed, of whole groups
+
 
 def plot_calibration(
     table: pd.DataFrame,
@@ -51,11 +53,13 @@ def plot_base_rates(
 ) -> Picture:
     """One row per subgroup, one mark per group; dashed: the whole group.
 
+    More than four dashed lines would hide the marks: the legend has their values.
     Its figure has per group a trace of marks with Wilson intervals and a dashed line.
     The tables are ``cells`` and ``groups`` of ``fairdash.audits.gaps.base_rates``;
     ``outcome`` says what the share is of, ``source`` which rows these are.
     """
     series = []
+    has_lines = len(groups) <= _MOST_LINES
     for group, colour in group_colours(groups).items():
         total = float(overall.loc[overall["group"] == group, "rate"].item())
         label = group_label(feature, group)
@@ -64,7 +68,7 @@ def plot_base_rates(
             rows.Series(
                 f"{label} · all rows {share}",
                 colour,
-                reference=total,
+                reference=total if has_lines else float("nan"),
                 reference_words=f"{label}, {share} of all rows",
             )
         )
@@ -77,13 +81,14 @@ def plot_base_rates(
         f"{row['group']} {percent(row['rate'], 0)} ({row['n']:,} rows)"
         for row in rows.records(overall)
     )
+    dashed = " Dashed: the whole group." if has_lines else ""
     return Picture(
         figure=figure,
         headline=words,
         alt=f"{words}, with 95% intervals. All rows: {whole}.",
         table=table,
-        caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals. Dashed: "
-        f"the whole group. {source}".rstrip(),
+        caption=f"Share with {outcome} by subgroup, with 95% Wilson intervals.{dashed} "
+        f"{source}".rstrip(),
     )
 
 

@@ -1,6 +1,7 @@
 """The figure of base rates shows every cell of an estimable subgroup."""
 
 import numpy as np
+import pandas as pd
 
 from fairdash.datasets import SAMPLES
 from fairdash.plots import plot_base_rates, plot_planted
@@ -39,3 +40,15 @@ def test_the_planted_gap_has_strokes_where_a_fair_rule_decides_otherwise():
     wronged = rates[rates["planted"] & (rates["group"] == "Female")]
     assert list(marks[-1].x) == list(wronged["fair"])
     assert picture.headline == "age 25–29, sex: Female: 28%, by a fair rule 61%"
+
+
+def test_many_groups_have_no_dashed_lines_and_no_word_of_them():
+    groups = tuple("abcdef")
+    rates = {"rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 90}
+    whole = pd.DataFrame([{"group": group, **rates} for group in groups])
+    cells = whole.assign(subgroup="s", estimable=True, reason="")
+    picture = plot_base_rates(cells, whole, groups=groups, source="540 rows.")
+    assert not [trace for trace in picture.figure.data if trace.mode == "lines"]
+    assert "Dashed" not in picture.caption
+    assert picture.caption.endswith("intervals. 540 rows.")
+    assert picture.figure.data[0].name == "a · all rows 50%"

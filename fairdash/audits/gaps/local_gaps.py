@@ -15,6 +15,7 @@ from fairdash.sweep import BASELINE
 
 SEVERAL = 3  # largest gaps whose mean stands beside the largest
 _MOST_DRAWN = 40  # subgroups
+_FEW = 10  # rows of a group in a subgroup, as `local_words` says
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,14 @@ class LocalGaps:
     def model_cells(self) -> pd.DataFrame:
         """The measure of the model looked at, by subgroup and group."""
         return self.by_group[self.by_group["label"] == self.label]
+
+    @cached_property
+    def has_tiny_groups(self) -> bool:
+        """Whether a group has so few rows in a subgroup that chance rules its gap."""
+        estimable = self.model_gaps.loc[self.model_gaps["estimable"], "subgroup"]
+        cells = self.model_cells
+        n = cells.loc[cells["subgroup"].isin(estimable), "n"]
+        return bool(((n > 0) & (n < _FEW)).any())
 
     @cached_property
     def groups(self) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def brief_sentences(
     if gaps.deciding.idle:
         return (gaps.deciding.brief(gaps.label),)
     if gaps.widest is None:
-        return _NONE, _over_all(gaps, "the gap")
+        return _NONE, _over_all(gaps)
     remedy = _remedy(gaps)
     worse = None
     if gaps.finding is not None:
@@ -62,9 +62,8 @@ def brief_sentences(
     if whole is not None:
         surely = "surely " if gaps.beyond_chance else ""
         inside = f"No gap inside a subgroup is {surely}beyond chance."
-        return inside, _over_all(gaps, "it")
-    reach = f"A fair model can reach {_size(gaps, gaps.chance)}."
-    return NO_GAP, remedy or reach, cancelled
+        return inside, _reach(gaps), _over_all(gaps)
+    return NO_GAP, remedy or _reach(gaps), cancelled
 
 
 def details(gaps: LocalGaps, speech: Speech, *, favourable: bool = True) -> str:
@@ -149,13 +148,21 @@ def _unsure_details(gaps: LocalGaps) -> str:
     )
 
 
-def _over_all(gaps: LocalGaps, gap: str) -> str:
+def _reach(gaps: LocalGaps) -> str:
+    """Say how large a gap chance alone can show, and whether small groups are why."""
+    words = f"A fair model can reach {_size(gaps, gaps.chance)}"
+    # Not which and how many: a report does not show how many a small group has.
+    why = ": some groups have fewer than ten rows in a subgroup"
+    return f"{words}{why if gaps.has_tiny_groups else ''}."
+
+
+def _over_all(gaps: LocalGaps) -> str:
     """Say how large the gap is over all rows; "" where it is not clear."""
     whole = gaps.clear_whole
     if whole is None:
         return ""
     verb = "is" if whole.sure else "may be"
-    return f"Over all rows {gap} {verb} {_size(gaps, abs(whole.value))}."
+    return f"Over all rows the gap {verb} {_size(gaps, abs(whole.value))}."
 
 
 def _over_all_surely(gaps: LocalGaps, speech: Speech) -> str:

@@ -171,12 +171,20 @@ def test_where_no_gap_is_sure_the_largest_is_said_to_be_chance():
         "No gap is sure to be beyond chance. The largest is 50 points, in tiny; a fair "
         "model stays below 60 points in 95% of cases (test rows)."
     )
+    why = "A fair model can reach 60 points: some groups have fewer than ten rows in a"
+    assert result.brief(SPEECH).endswith(f"{why} subgroup.")
+    alone = result_of([LARGE], 0.6, findings[1])
+    assert alone.brief(SPEECH).endswith("A fair model can reach 60 points.")
+    clear = Finding("selection_rate", None, "b", "a", -0.2, -0.3, -0.1, sure=True)
+    whole = replace(result, whole=clear).brief(SPEECH)
+    assert whole.startswith("No gap inside a subgroup is beyond chance. A fair model")
+    assert whole.endswith(f"{why} subgroup. Over all rows the gap is 20 points.")
     seeds = result_of([TINY, LARGE], 0.6, *findings, row={"n_seeds": 3})
     assert "The largest average over seeds is 50" in seeds.details(SPEECH)
     sure = replace(result, whole=inside(None, 0.1, 0.02, True))
-    assert sure.brief(SPEECH).endswith("chance. Over all rows it is 10 points.")
+    assert sure.brief(SPEECH).endswith("subgroup. Over all rows the gap is 10 points.")
     few = replace(result, whole=replace(sure.whole, sure=False))
-    assert few.brief(SPEECH).endswith("Over all rows it may be 10 points.")
+    assert few.brief(SPEECH).endswith("Over all rows the gap may be 10 points.")
     assert few.details(SPEECH).endswith("(2 to 20), of too few rows to be sure.")
 
 
