@@ -121,6 +121,7 @@ def test_counts_in_columns_become_rows_of_counts_by_a_click(visit):
     colleges = pd.DataFrame(
         {
             "UNITID": range(1, 41),
+            "state": ["OH", "NY", "TX", "CA"] * 10,
             "APPLCNM": range(100, 140),
             "ADMSSNM": range(60, 100),
             "APPLCNW": range(200, 240),
@@ -137,3 +138,4 @@ def test_counts_in_columns_become_rows_of_counts_by_a_click(visit):
     n_admitted = colleges[["ADMSSNM", "ADMSSNW"]].sum().sum()
     assert dataset.n_positive == n_admitted
     assert "Made of 40 rows with counts by sex in columns" in words(page)
+    assert dataset.roles.subgroup_columns == ("state",)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from reading import button, widget, words
@@ -171,3 +172,15 @@ def test_a_link_of_an_earlier_version_says_what_replaces_it(visit):
         assert not page.exception
         assert page.error[0].proto.title == "This link opens nothing any more"
         assert replacement in page.error[0].value
+
+
+def test_equal_names_of_the_same_minute_are_numbered_by_age():
+    records = [
+        SimpleNamespace(id=key, name="Loans", created=created)
+        for key, created in (("c", 62.0), ("a", 60.0), ("b", 61.0))
+    ]
+    alone = SimpleNamespace(id="d", name="Loans", created=600.0)
+    names = frame._distinct([*records, alone])
+    assert [names[key][-8:] for key in "abc"] == [" · no. 1", " · no. 2", " · no. 3"]
+    assert "no." not in names["d"]
+    assert len(set(names.values())) == 4

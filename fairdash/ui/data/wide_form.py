@@ -3,7 +3,12 @@
 import streamlit as st
 
 from fairdash._escaping import plain
-from fairdash.datasets import WideCounts, find_wide_counts, rows_of_counts
+from fairdash.datasets import (
+    WideCounts,
+    find_wide_counts,
+    guessing,
+    rows_of_counts,
+)
 from fairdash.ui.data.table import OpenTable, open_dataset
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store
@@ -29,5 +34,8 @@ def wide_form(table: OpenTable) -> None:
 
 
 def _make(table: OpenTable, wide: WideCounts) -> None:
-    digest = store().add_frame(rows_of_counts(table.frame, wide), table.file)
-    open_dataset(store().add_dataset(digest, wide.roles, table.name))
+    rows = rows_of_counts(table.frame, wide)
+    guess = guessing.guess_rest(rows, wide.outcome, wide.feature, wide.roles.count)
+    roles = wide.roles.model_copy(update={"subgroup_columns": guess.subgroup_columns})
+    digest = store().add_frame(rows, table.file)
+    open_dataset(store().add_dataset(digest, roles, table.name))

@@ -299,11 +299,13 @@ def _picker(kind: Literal["run", "data"], current: str | None) -> None:
 
 
 def _distinct(records: Sequence[RunRecord] | Sequence[DatasetRecord]) -> dict[str, str]:
-    """Return names by id; the time, and if need be the id, tells equal ones apart."""
+    """Return names by id; the time, and then a number, tells equal ones apart."""
     names = {record.id: record.name for record in records}
     times = {record.id: clock_time(record.created) for record in records}
-    ids = {record.id: record.id for record in records}
-    for suffixes in (times, ids):
+    created = {record.id: record.created for record in records}
+    by_age = sorted(created, key=created.__getitem__)
+    numbers = {key: f"no. {i}" for i, key in enumerate(by_age, start=1)}
+    for suffixes in (times, numbers):
         uses = Counter(names.values())
         for key, name in names.items():
             if uses[name] > 1:
