@@ -291,7 +291,7 @@ def alike_answer(
         _verdict(similar, changed, columns, model.deciding),
         _cards(similar, changed, columns),
         Drawing("plot_pairs", table, drawn, numbers.drop(columns="place").head(200)),
-        caption=f"{label}. {_caption(pairs)}",
+        caption=f"{label}. {_caption(pairs, len(table))}",
         how=_HOW,
     )
 
@@ -351,14 +351,17 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
 
 
 def _once(people: pd.DataFrame) -> pd.DataFrame:
+    """Return each pair once: two rows are alike either way, a row of counts repeats."""
     ends = people[["row", "other"]].to_numpy()
     both = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
-    twice = both.duplicated() & (ends[:, 0] != ends[:, 1])
-    return people[~twice | (people["other"] == 0)]
+    either_way = both.duplicated() & (ends[:, 0] != ends[:, 1]) & (ends[:, 1] != 0)
+    changes = ["; ".join(map(str, changed)) for changed in people["changes"]]
+    repeated = people[["row", "other"]].assign(changes=changes).duplicated()
+    return people[~either_way & ~repeated]
 
 
-def _caption(pairs: Pairs) -> str:
-    shown = plural(min(_SHOWN, len(pairs.people)), "pair")
+def _caption(pairs: Pairs, n_drawn: int) -> str:
+    shown = plural(n_drawn, "pair")
     first = {
         "similar": "the nearest of those decided otherwise first",
         "changed": "the largest changes first",

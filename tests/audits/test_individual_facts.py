@@ -226,3 +226,14 @@ def test_pairs_are_decided_at_the_threshold_of_the_model(model):
     decided = model.encoded(model.rows.test.X, everyone) > 0.3
     moved = np.any([(p > 0.3) != decided for p in model.flipped(flips)], axis=0)
     assert look_alikes.changed_people(low, flips).share == pytest.approx(moved.mean())
+
+
+def test_a_pair_that_rows_of_counts_repeat_is_drawn_once():
+    people = pd.DataFrame(
+        {
+            "row": [1, 1, 1, 2, 3, 3],
+            "other": [1, 1, 1, 1, 0, 0],
+            "changes": [[], [], ["sex: f → m"], [], ["age: 3 → 4"], ["age: 3 → 4"]],
+        }
+    )
+    assert look_alikes._once(people).index.tolist() == [0, 2, 3, 4]
