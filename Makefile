@@ -3,16 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: app test test-packaging test-oldest lint docs bench coverage fuzz clean
+.PHONY: app test test-all test-packaging test-oldest lint docs bench coverage fuzz clean
 
 app: $(VENV)/.installed
 	$(BIN)/fairdash app
 
 # Three at a time on two cores, since the browser and the engine mostly wait. Many tests
 # start an interpreter: modules are compiled once, whatever the environment says.
+TEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
+
+# Every claim; of those with many cases, a sample that has each value of each kind.
 test: $(VENV)/.installed-dev
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder \
-	  -m "not packaging"
+	$(TEST) -m "not packaging and not thorough"
+
+# Every claim by all of its cases, as .ci/run tries them.
+test-all: $(VENV)/.installed-dev
+	$(TEST) -m "not packaging"
 
 # What a wheel brings, what type checkers see in it, and what the website shows. It
 # changes seldom and takes long.

@@ -11,6 +11,7 @@ from threading import Thread
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from typer.testing import CliRunner
 
 from fairdash.analysis import sequential
@@ -396,15 +397,18 @@ def no_monitor(place, home):
 BREAKS = [no_file, no_column, no_table, no_outcome, no_monitor]
 
 
-@pytest.mark.parametrize("break_it", BREAKS, ids=lambda one: one.__name__)
-@pytest.mark.parametrize("place", range(3))
-@pytest.mark.parametrize("alarm", [False, True], ids=["quiet", "alarm"])
+@pytest.mark.parametrize(
+    ("break_it", "place", "alarm"),
+    paired(
+        BREAKS, range(3), [False, True], name=lambda one: getattr(one, "__name__", one)
+    ),
+)
 def test_a_broken_monitor_is_named_and_the_others_are_looked_at(
     home, tmp_path, break_it, place, alarm
 ):
     names = ["a", "b", "c"]
     folders = [
-        add(name, tmp_path, gap=0.3 if alarm and at != place else 0, n_weeks=8)
+        add(name, tmp_path, gap=0.3 if alarm and at != place else 0, n_weeks=4)
         for at, name in enumerate(names)
     ]
     break_it(folders[place], home)
@@ -413,7 +417,7 @@ def test_a_broken_monitor_is_named_and_the_others_are_looked_at(
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"{names[place]} was not looked at: ")
     for at, name in enumerate(names):
-        state = "Alarm since" if alarm else "No alarm in 8 batches."
+        state = "Alarm since" if alarm else "No alarm in 4 batches."
         assert (f"{name}: {state}" in done.stdout) == (at != place)
     seen = [each for each in names if each != names[place]]
     assert call("run", *seen).exit_code == int(alarm)

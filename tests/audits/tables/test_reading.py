@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
+from cases import paired
 from typer.testing import CliRunner
 
 from fairdash.audits import tables
@@ -86,8 +87,7 @@ def questions(seed):
         yield tables.TableQuestion(**fields, **drawn)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "seed"), paired(KINDS, range(3), together=1))
 def test_an_audit_of_counts_is_that_of_the_rows(kind, seed, tmp_path, request):
     frame = people(seed, (900, 250, 3_000)[seed])
     address = put(kind, frame, tmp_path, request)

@@ -1,0 +1,32 @@
+"""A sample of cases has each value, and each two of them together."""
+
+from itertools import combinations
+
+import pytest
+from cases import THOROUGH, paired, sampled
+
+
+def in_sample(params):
+    return [param for param in params if THOROUGH not in getattr(param, "marks", ())]
+
+
+def test_a_sample_has_every_value_beside_every_other():
+    axes = ["ab", range(3), [True, False], "wxyz"]
+    params = paired(*axes)
+    sample = [param.values for param in in_sample(params)]
+    assert len(params) == 2 * 3 * 2 * 4 > 3 * len(sample)
+    for one, other in combinations(range(4), 2):
+        met = {(values[one], values[other]) for values in sample}
+        assert len(met) == len(axes[one]) * len(axes[other])
+    alone = [param.values for param in in_sample(paired(*axes, together=1))]
+    assert [len({values[at] for values in alone}) for at in range(4)] == [2, 3, 2, 4]
+    assert len(alone) == 4
+
+
+def test_a_sample_of_one_list_leaves_its_cases_as_they_are():
+    params = sampled([1, (2, 3), pytest.param(4, id="four", marks=pytest.mark.core)], 3)
+    assert params[0] == 1
+    assert params[1] == pytest.param(2, 3, marks=THOROUGH)
+    assert params[2].id == "four"
+    assert {mark.name for mark in params[2].marks} == {"core", "thorough"}
+    assert in_sample(params) == [1]
