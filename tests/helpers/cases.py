@@ -1,4 +1,4 @@
-"""Cases of a claim: a sample that `make test` tries, all of them for `make test-all`."""
+"""Cases of a claim: a sample for `make test`, all of them for `make test-all`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
