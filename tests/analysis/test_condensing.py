@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from pandas.testing import assert_frame_equal
 
 import fairdash
@@ -22,9 +23,10 @@ def rows(seed, n=1_500):
     return rng.integers(0, 2, n), decided, frame
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("groups", ["race", ["race", "sex"]])
-@pytest.mark.parametrize("has_outcome", [True, False])
+@pytest.mark.parametrize(
+    ("seed", "groups", "has_outcome"),
+    paired(range(6), ["race", ["race", "sex"]], [True, False], together=1),
+)
 def test_cells_say_what_rows_say(seed, groups, has_outcome, monkeypatch):
     y, decided, frame = rows(seed)
     audits = []

@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -122,9 +123,10 @@ def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups):
         assert n == len(scores)
 
 
-@pytest.mark.parametrize("units", [False, True])
-@pytest.mark.parametrize("kind", ["weighted", "numbers"])
-@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize(
+    ("n_groups", "kind", "units"),
+    paired([2, 3], ["weighted", "numbers"], [False, True]),
+)
 def test_groups_that_may_be_spread_unlike_keep_their_rows_and_residuals_turn(
     n_groups, kind, units
 ):

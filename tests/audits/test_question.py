@@ -22,7 +22,8 @@ from fairdash.audits import (
 from fairdash.audits.gaps.evaluation import paired_changes
 from fairdash.audits.trials.models import on_shared_seeds
 from fairdash.datasets import Roles, Subgroups
-from fairdash.jobs import submit
+from fairdash.jobs import queue, run_open
+from fairdash.store import open_store
 from fairdash.sweep import BASELINE, PARITY, SweepResult, SweepSpec, decides
 
 QUICK = {"n_epochs": 6, "batch_size": 64}
@@ -71,9 +72,10 @@ def sixty_rows():
 TABLES = {f.__name__: f for f in (three_groups, fair, of_chance, counts, sixty_rows)}
 
 
-@pytest.fixture(params=TABLES)
-def sweep(request, store, train_once):
+@pytest.fixture(scope="module", params=TABLES)
+def sweep(request, tmp_path_factory):
     """A sweep of two methods at three seeds over one of the tables."""
+    store = open_store(tmp_path_factory.mktemp("question") / "home")
     frame = TABLES[request.param]()
     weight = "n" if "n" in frame else None
     roles = ROLES.model_copy(update={"sample_weight": weight})
@@ -92,8 +94,10 @@ def sweep(request, store, train_once):
             "subgroups": subgroups,
         }
     )
-    run = train_once(store, lambda spec: submit(store, spec, name="Two"), spec)
-    return sweeps.finished_sweep(store, run)
+    run = queue(store, spec, name="Two")
+    run_open(store)
+    yield sweeps.finished_sweep(store, run)
+    store.close()
 
 
 def test_every_place_speaks_of_the_model_a_sweep_opens_on(sweep):

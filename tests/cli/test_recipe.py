@@ -23,10 +23,11 @@ RECIPE = {
 }
 
 
-@pytest.fixture
-def applications(tmp_path):
+@pytest.fixture(scope="module")
+def applications(tmp_path_factory):
+    """Applications for mortgages, and their file."""
     table = mortgages(6_000)
-    path = tmp_path / "hmda.csv"
+    path = tmp_path_factory.mktemp("applications") / "hmda.csv"
     table.to_csv(path, index=False)
     return table, path
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,8 +85,10 @@ def test_without_chance_drawn_decisions_are_plain_ones(seed, contents):
         pd.testing.assert_frame_equal(plain, same, check_dtype=False)
 
 
-@pytest.mark.parametrize("measure", [*RATES, "error_cost 3:1"])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("measure", "weighted"),
+    paired([*RATES, "error_cost 3:1"], [False, True], together=1),
+)
 def test_the_standard_error_has_the_draws_in_it_shared_ones_too(measure, weighted):
     rng = np.random.default_rng(0)
     for contents in (25, 10_000):

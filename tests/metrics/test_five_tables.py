@@ -7,6 +7,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from peers import elsewhere
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -52,8 +53,9 @@ def rows_of(name):
     }
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("groups", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("groups", "weighted"), paired([2, 3, 4, 5], [False, True], together=1)
+)
 def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighted):
     kept = scored["rank"] < groups
     y, scores, group, weight = (
