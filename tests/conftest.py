@@ -17,6 +17,7 @@ from uuid import uuid4
 
 import pytest
 import sqlalchemy as sa
+from cases import EXAMPLES, SAMPLE_EXAMPLES
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
@@ -24,22 +25,33 @@ os.environ.setdefault("FAIRDASH_NICE", "2")  # training: after tests, but not st
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
 BROWSER, WALK = Path("tests/browser"), Path("tests/walk")
 WALKED = re.compile(r"\[([a-z ]+)")  # the table of a walk comes first
-settings.register_profile(  # a busy machine is no failure
-    "untimed",
-    deadline=None,
-    max_examples=50,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("untimed")
+for profile, examples in (("thorough", EXAMPLES), ("sample", SAMPLE_EXAMPLES)):
+    settings.register_profile(
+        profile,
+        deadline=None,  # a busy machine is no failure
+        max_examples=examples,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("thorough")
+
+
+def pytest_configure(config):
+    """Make up fewer examples where only a sample of cases is asked for."""
+    if not _is_thorough(config):
+        settings.load_profile("sample")
+
+
+def _is_thorough(config):
+    return "not thorough" not in config.option.markexpr
 
 
 def pytest_collection_modifyitems(items):
-    """Begin with the browser, which takes longest, and the docs, a long file.
+    """Begin with the browser, which takes longest, and other long files.
 
     Engines must not wait beside the browser. Of a long file at the end one process
     would go on while the others wait.
     """
-    first = f"{BROWSER}/", "tests/test_docs.py"
+    first = f"{BROWSER}/", f"{WALK}/", "tests/test_docs.py"
     items.sort(key=lambda item: not item.nodeid.startswith(first))
 
 
@@ -84,6 +96,12 @@ def written_is_kept():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fstat)  # of a descriptor, or it raises
         yield
+
+
+@pytest.fixture(scope="session")
+def thorough(request):
+    """Whether all cases are asked for, and not a sample: for cases inside a test."""
+    return _is_thorough(request.config)
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from cases import examples
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairdash.analysis import judgement
@@ -112,7 +113,7 @@ LIMITS = st.one_of(
 @example([(20, 10), (20, 10), (60, 60)], {}, {}, {"of": "ratio", "at_least": 0.9})
 @example([(20, 10), (20, 10), (21, 21)], {}, {}, {"of": "ratio", "at_least": 1.0})
 @example([(20, 10), (20, 10), (21, 21)], {}, {}, {"of": "ratio", "at_least": 0.5})
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(COUNTS, WAYS, WAYS, LIMITS)
 def test_no_policy_passes_a_table_whose_own_number_is_beyond_a_limit(
     counts, of_policy, of_limit, limit

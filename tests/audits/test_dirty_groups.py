@@ -8,7 +8,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -95,7 +96,7 @@ def dirty(draw, kinds=tuple(DIRT)):
 QUESTION = tables.TableQuestion(groups=("group",), decision="hired=yes")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(dirty())
 def test_an_audit_says_what_is_dirty_with_the_remedy_or_refuses(made):
     make, frame, changed, words = made
@@ -160,7 +161,7 @@ def test_the_shell_says_it_too(tmp_path, make, command):
     assert all(remark in done.stdout for remark in remarks)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(dirty(kinds=(spelt_twice, dates, thrice, some_twice, one_row_each, many)))
 def test_data_lists_it_among_its_checks(made):
     make, frame, changed, _ = made

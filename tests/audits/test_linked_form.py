@@ -4,7 +4,8 @@ import json
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import people, train_sweep
 
@@ -58,7 +59,7 @@ def test_what_was_measured_is_read_as_it_is(made):
     assert form.model_dump(mode="json") == measured
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(data=st.data())
 def test_a_value_of_another_kind_is_refused_or_one_that_a_picture_can_draw(made, data):
     sweep, measured = made

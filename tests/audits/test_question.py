@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import people
 
@@ -233,7 +234,7 @@ def test_the_answer_of_a_setting_is_about_that_setting(sweep):
 SHARE = st.integers(0, 8).map(lambda value: value / 8)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_no_sweep_opens_on_a_model_worse_than_the_plain_one(data):
     """On validation rows: neither over the limit nor at a larger gap than the plain."""

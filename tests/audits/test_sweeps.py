@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from toys import ROLES, people, people_csv, train_sweep
 
@@ -194,7 +195,7 @@ def made_up(values, methods=("road",)):
 figures = st.lists(st.tuples(*[SHARE] * 8), min_size=2, max_size=9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(figures, SHARE)
 def test_a_sweep_opens_within_the_limit_or_nearest_to_it(values, limit):
     sweep = made_up(values)

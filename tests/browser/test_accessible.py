@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from cases import sampled
 from driving import at_rest, follow, lasting_faults, open_window, settle
 
 from fairdash.jobs import finished_file, unpack_runs
@@ -56,7 +57,7 @@ def window(browser, server, home):
     page.close()
 
 
-@pytest.fixture(scope="module", params=PAGES)
+@pytest.fixture(scope="module", params=sampled(PAGES, 3))
 def opened(request, window):
     """A page on the run."""
     window.set_viewport_size(DESK)

@@ -4,6 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from cases import sampled
 from driving import at_rest, lasting_faults, open_window, settle
 from playwright.sync_api import expect
 
@@ -121,7 +122,8 @@ def test_a_key_pressed_before_the_last_one_was_drawn_counts(browser):
 
 
 @pytest.mark.parametrize(
-    ("name", "drawn"), [("Sweep", ".linked .map rect"), ("Post-process", ".live_ramp")]
+    ("name", "drawn"),
+    sampled([("Sweep", ".linked .map rect"), ("Post-process", ".live_ramp")], 2),
 )
 def test_drawing_anew_leaves_no_watcher_behind(browser, server, page, name, drawn):
     address = page.url.partition("?")[2]

@@ -8,11 +8,12 @@ from contextlib import suppress
 
 import pandas as pd
 import pytest
+from cases import examples
 from conftest import FUZZ
 from crafted.damage import CHANGES, mutated
 from crafted.parquets import parquet_file as parquet
 from crafted.workbooks import packed, workbook
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
@@ -149,7 +150,7 @@ columns = st.one_of(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     table=st.dictionaries(names, columns, min_size=2, max_size=5),
     delimiter=st.sampled_from(",;\t|"),
@@ -179,14 +180,14 @@ def test_any_frame_comes_back_from_any_dialect(
     assert_frame_equal(read, frame, check_dtype=False)
 
 
-@settings(max_examples=100 * FUZZ, deadline=None)
+@examples(100 * FUZZ)
 @given(st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
 def test_what_is_no_table_ends_in_no_other_error_than_a_value_error(content):
     with suppress(ValueError):
         assert len(read_table(content))
 
 
-@settings(max_examples=30 * FUZZ, deadline=None)
+@examples(30 * FUZZ)
 @given(st.sampled_from(sorted(READ)), st.integers(0, 400), st.binary(max_size=3))
 @example("excel", 242, b"\0")  # zlib.error
 @example("zip", 8, b"\x63")  # NotImplementedError
@@ -199,7 +200,7 @@ def test_a_damaged_file_ends_in_no_other_error_than_a_value_error(name, at, patc
         assert len(read_table(damaged))
 
 
-@settings(max_examples=30 * FUZZ, deadline=None)
+@examples(30 * FUZZ)
 @given(
     st.integers(0, 9),
     st.integers(0, 2_000),

@@ -3,7 +3,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from cases import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairdash.datasets import (
@@ -189,7 +190,7 @@ conditions = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     rows=tables,
     conditions=st.lists(conditions, max_size=3),

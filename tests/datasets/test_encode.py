@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
 from sklearn.compose import make_column_transformer
@@ -73,7 +74,7 @@ tables = data_frames(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(tables, st.sampled_from(["standard", "minmax"]), st.integers(1, 12))
 def test_any_table_gives_finite_numbers_and_one_level_per_category(
     table, scaling, min_level_rows

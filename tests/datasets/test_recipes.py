@@ -2,7 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from hypothesis import assume, given, settings
+from cases import examples
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fairdash.audits import tables
@@ -84,7 +85,7 @@ def recipes(draw):
     }
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(frame=tables_of_people(), recipe=recipes())
 def test_rows_in_are_rows_used_and_rows_left_out_by_reason(frame, recipe):
     roles = Roles.model_validate(recipe)
@@ -105,7 +106,7 @@ def test_rows_in_are_rows_used_and_rows_left_out_by_reason(frame, recipe):
         assert several or not n_single.any() or roles.sensitive_missing == "group"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(frame=tables_of_people(), recipe=recipes())
 def test_an_audit_of_a_file_counts_the_same_rows(frame, recipe):
     # a question has no cuts, and always leaves out who is in no group

@@ -3,6 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +28,7 @@ def cell_counts(dataset, rows):
     return np.bincount(cell[rows], minlength=2 * len(dataset.group_names))
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.integers(1, 60), min_size=4, max_size=8), st.integers(0, 2**32 - 1))
 def test_parts_are_sorted_disjoint_complete_and_balanced(cells, seed):
     cells = cells[: len(cells) // 2 * 2]
@@ -51,7 +52,7 @@ def test_impossible_fractions_raise(fractions):
         split(dataset_of([5, 5, 5, 5]), fractions=fractions)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     st.lists(st.integers(1, 60), min_size=4, max_size=8),
     st.floats(0, 1),

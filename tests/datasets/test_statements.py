@@ -59,14 +59,14 @@ def test_a_statement_is_one_select_of_its_database(bank, name, statement):
     bank.assert_untouched(refusal(bank.address(query=statement)))
 
 
-# each seventh form in the sample, all of them in the thorough case
-SOME_FORMS = pytest.mark.parametrize("every", [7, pytest.param(1, marks=THOROUGH)])
+def forms(database, thorough):
+    """Return statements in many forms, or each seventh as a sample."""
+    return list(in_many_forms(database))[:: 1 if thorough else 7]
 
 
-@SOME_FORMS
 @pytest.mark.parametrize("bank", ["duckdb"], indirect=True)
-def test_whatever_form_it_has_a_statement_reaches_nothing(bank, every):
-    for statement in list(in_many_forms("duckdb"))[::every]:
+def test_whatever_form_it_has_a_statement_reaches_nothing(bank, thorough):
+    for statement in forms("duckdb", thorough):
         bank.assert_untouched(refusal(bank.address(query=statement)))
 
 
@@ -271,9 +271,8 @@ def test_postgres_takes_one_select_too(server_bank, tmp_path):
         assert tables.scalar() == 0
 
 
-@SOME_FORMS
 def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
-    server_bank, tmp_path, every
+    server_bank, tmp_path, thorough
 ):
     """Neither a file nor another server, even where anybody may call dblink."""
     engine, plain, mighty = server_bank
@@ -289,7 +288,7 @@ def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
         port = stranger.getsockname()[1]
         for login in (plain, mighty):
             place = f"{login.render_as_string()}&"
-            for statement in list(in_many_forms("postgresql"))[::every]:
+            for statement in forms("postgresql", thorough):
                 text = statement.format(
                     out=out, secret=secret, folder=folder, port=port
                 )

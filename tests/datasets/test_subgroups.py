@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.pandas import column, data_frames, range_indexes
@@ -61,7 +62,7 @@ tables = data_frames(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     tables,
     st.permutations(["text", "more", "age", "amount"]),

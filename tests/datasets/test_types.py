@@ -4,7 +4,8 @@ import gc
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.datasets import check_table, column_kinds, guess_roles
@@ -62,7 +63,7 @@ def test_values_that_do_not_fit_are_named_with_their_rows(kind, words):
     assert "make these cells empty" in str(caught.value)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.dates(datetime.date(1700, 1, 1)), min_size=1, max_size=30))
 def test_parts_of_dates_are_those_of_the_calendar(days):
     parts = date_parts(pd.Series([day.isoformat() for day in days], name="hired"))

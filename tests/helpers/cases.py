@@ -5,8 +5,19 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 THOROUGH = pytest.mark.thorough
+EXAMPLES, SAMPLE_EXAMPLES = 50, 15  # of a test with made-up inputs, by default
+
+
+def examples(n: int) -> settings:
+    """Return Hypothesis' settings for so many examples, or for their share in a sample.
+
+    `conftest.pytest_configure` chooses between both.
+    """
+    share = min(settings().max_examples / EXAMPLES, 1)
+    return settings(max_examples=round(n * share), deadline=None)
 
 
 def sampled(cases: Iterable[Any], every: int) -> list[Any]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.methods import ROAD
@@ -28,7 +29,7 @@ def test_columns_at_one_value_in_most_rows_are_found():
     assert columns.common[:3].tolist() == [0, 0, 0]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     n_rows=st.integers(1, 30),
     n_outputs=st.integers(1, 5),

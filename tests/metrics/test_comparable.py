@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.metrics import comparable_directions
@@ -23,7 +24,7 @@ def planted(seed, k=2, n_pairs=40, noise=0.0):
     return np.vstack([people, others])[order], pairs[order], directions
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(1, 4))
 def test_planted_directions_are_found_and_nothing_else(seed, k):
     X, pairs, directions = planted(seed, k)

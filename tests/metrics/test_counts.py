@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash._counts import RowCounts
@@ -186,7 +187,7 @@ def test_broken_counts_are_refused_with_their_row(values, message):
         RowCounts.of("count", values)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(st.integers(0, 5000), min_size=1, max_size=8).filter(any))
 def test_lots_hold_all_people_of_each_row(counts):
     whole = RowCounts.of("count", counts)

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
@@ -31,7 +32,7 @@ def test_the_certified_distance():
     ) == pytest.approx([7.2])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(1, 4))
 def test_sigma_is_a_projector_that_nothing_free_can_change(seed, k):
     metric = random_metric(seed, k=k)

@@ -5,7 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_hand import local_measure, newcombe_interval
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from peers import elsewhere, table
 
@@ -143,7 +144,7 @@ def test_the_gap_of_a_rate_has_newcombes_interval():
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 10_000))
-@settings(max_examples=40)
+@examples(40)
 def test_a_ratio_with_nothing_is_undefined_or_unbounded(ones, others, seed):
     pred = np.r_[np.arange(12) < ones, np.arange(12) < others].astype(int)
     group = np.repeat(["a", "b"], 12)

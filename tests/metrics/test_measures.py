@@ -2,7 +2,8 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from peers import elsewhere, table
 from sklearn.isotonic import IsotonicRegression
@@ -37,7 +38,7 @@ def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighte
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_rates_count_what_they_are_about(data):
     n = data.draw(st.integers(4, 30))
     bits = st.lists(st.integers(0, 1), min_size=n, max_size=n).map(np.array)
@@ -85,7 +86,7 @@ def test_what_cannot_be_measured_is_an_error(change, words):
     st.sampled_from(["", " 1:1", " 3:1", " 1:4", " 0:1"]),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_the_cost_of_errors_is_the_mean_of_what_each_costs(seed, ratio, weighted):
     rng = np.random.default_rng(seed)
     y, d = rng.integers(0, 2, (2, 90))

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash import plots
@@ -11,7 +12,7 @@ from fairdash.plots._axes import with_span
 from fairdash.plots.theme import gap_axis
 
 SHARES = st.sampled_from([0.0, 0.001, 0.05, 0.5, 0.655, 0.99, 1.0])
-FEW = settings(max_examples=60, deadline=None)
+FEW = examples(60)
 
 
 def drawn_on(figure, axis):

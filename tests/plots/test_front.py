@@ -2,7 +2,8 @@ import re
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.plots import plot_front
@@ -64,7 +65,7 @@ def test_chance_has_a_band(models):
     assert not plot_front(models).figure.layout.shapes
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(*[st.booleans()] * 3), min_size=1, max_size=40),
     st.sampled_from([0.05, 0.1, 0.25]),

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, multinomial
 
@@ -25,7 +26,7 @@ def counts(rates, n, rng, gap=None):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(2, 14), st.integers(2, 14), st.floats(0.05, 0.4), st.data())
 def test_the_p_value_is_the_largest_chance_on_the_border(n1, n0, limit, data):
     x1, x0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))

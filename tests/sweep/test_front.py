@@ -1,7 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.sweep import mean_over_seeds, pareto_front, select
@@ -28,7 +29,7 @@ def dominated(rows, i):
     return any(better)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(point, max_size=14))
 def test_the_front_is_what_no_model_within_the_limits_dominates(points):
     rows = models(points)
@@ -60,7 +61,7 @@ COLUMNS = [
 ]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(coarse, coarse, coarse, coarse), max_size=12))
 def test_the_choice_is_the_most_accurate_that_keeps_limits_on_validation_rows(points):
     rows = pd.DataFrame(points, columns=COLUMNS, dtype=float)

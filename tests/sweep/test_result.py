@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from cases import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.sweep import PARITY, SweepResult
@@ -88,7 +89,7 @@ def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):
     assert not none.points(axes, 9.0)["front"].any()
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.data())
 def test_fronts_and_limits_are_those_of_a_plain_recomputation(data):
     share = st.integers(0, 8).map(lambda value: value / 8)

@@ -2,8 +2,9 @@ from contextlib import suppress
 
 import pytest
 import yaml
+from cases import examples
 from conftest import FUZZ
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from toys import ROLES, people_csv, specification
 
@@ -42,7 +43,7 @@ JUNK = (
 )
 
 
-@settings(max_examples=100 * FUZZ, deadline=None)
+@examples(100 * FUZZ)
 @given(
     st.lists(st.tuples(st.integers(0, 60), st.sampled_from(JUNK)), max_size=3),
     st.integers(0, 400),
