@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import sampled
 from reading import words
 from toys import people
 
@@ -19,7 +20,8 @@ CASES = [
     ("groups", "{}", "%", "__class__", "__init__"),
     ("method", 'say "no"', "a | b", "level_0", "reason"),
 ]
-hostile_names = pytest.mark.parametrize("hostile", CASES, indirect=True, ids="-".join)
+NAMED = [pytest.param(case, id="-".join(case)) for case in CASES]
+hostile_names = pytest.mark.parametrize("hostile", sampled(NAMED, 2), indirect=True)
 
 
 @pytest.fixture

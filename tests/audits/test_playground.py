@@ -4,6 +4,7 @@ import base64
 
 import numpy as np
 import pytest
+from cases import sampled
 
 from fairdash.audits import playground
 from fairdash.audits.playground import GROUPS, SCENES, SIDE
@@ -11,7 +12,7 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn, evaluate, expected_local_di
 
 
-@pytest.mark.parametrize("method", CATALOG)
+@pytest.mark.parametrize("method", sampled(CATALOG, 4))
 def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
     """At both ends of the slider; a stack trains as each model by itself."""
     entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
