@@ -5,7 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from driving import at_rest, open_window, settle, still
+from driving import at_rest, boxes, open_window, settle, still
 from playwright.sync_api import expect
 
 from fairdash._wording import group_label
@@ -204,7 +204,7 @@ def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
 def test_own_scores_have_a_mark_a_name_and_intervals_and_are_no_setting(page, opened):
     mark = page.locator(".front .own .mark")
     expect(mark).to_have_count(1)
-    box, front = still(mark), page.locator(".front svg").last.bounding_box()
+    box, front = still(mark), boxes(page.locator(".front svg"))[-1]
     assert front["x"] <= box["x"] <= front["x"] + front["width"]
     assert front["y"] <= box["y"] <= front["y"] + front["height"]
     expect(page.locator(".front .own .note")).to_contain_text(OWN)
@@ -252,8 +252,8 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
     expect(page.locator(".density .empty")).to_have_text("")
     expect(page.locator(".quantiles .row circle").first).to_be_visible()
     # what the colours of densities mean stands above them, never on them
-    keys = [key.bounding_box() for key in page.locator(".density .fill_key").all()]
-    lines = [line.bounding_box()["y"] for line in page.locator(".density .areas").all()]
+    keys = boxes(page.locator(".density .fill_key"))
+    lines = [line["y"] for line in boxes(page.locator(".density .areas"))]
     assert len(keys) == len(summary["groups"])
     assert max(key["y"] + key["height"] for key in keys) <= min(lines) + 2
     page.close()
@@ -294,7 +294,7 @@ def test_another_measure_is_shown_by_front_map_and_curves(page, opened):
 
 def test_front_map_local_gaps_and_sliders_stand_in_the_first_screen(page):
     for name in ("front", "map", "local", "controls .sliders"):
-        box = page.locator(f".linked .{name}").bounding_box()
+        (box,) = boxes(page.locator(f".linked .{name}"))
         assert box["y"] + box["height"] <= 900, name
 
 
@@ -304,7 +304,7 @@ def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
     settle(page)
     still(page.locator(".linked"))
     names = ("sliders", "front", "map", "local", "cards", "tau", "lambda", "density")
-    tops = [page.locator(f".linked .{name}").bounding_box()["y"] for name in names]
+    tops = [boxes(page.locator(f".linked .{name}"))[0]["y"] for name in names]
     assert tops == sorted(tops)
     labels = page.locator(".linked .card .label")
     assert labels.last.inner_text().startswith("Within the limit of ")
@@ -312,7 +312,7 @@ def test_on_a_phone_pictures_stack_and_sliders_stay_in_view(page):
     labels.last.evaluate("(label, words) => label.textContent = words", longest)
     assert max(labels.evaluate_all(N_LINES)) <= 2
     page.locator(".linked .density svg").scroll_into_view_if_needed()
-    box = page.locator(".linked .sliders").bounding_box()
+    (box,) = boxes(page.locator(".linked .sliders"))
     assert 0 <= box["y"] <= 200
 
 

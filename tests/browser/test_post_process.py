@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from driving import open_window, settle
+from driving import open_window, settle, still
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -41,7 +41,7 @@ def cards(page):
 
 def test_the_ramp_follows_the_hand_and_the_server_on_release(page):
     before, shown = ramp(page), cards(page)
-    box = slider(page, "Ramp width (γ)").bounding_box()
+    box = still(slider(page, "Ramp width (γ)"))
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 9, middle)
     page.mouse.down()

@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import wait_until
+from driving import still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
@@ -15,7 +16,7 @@ QUICK = {"n_epochs": 4, "batch_size": 128}
 
 def choose_first(page):
     """Tick the first row of the table."""
-    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    box = still(page.get_by_test_id("stDataFrame").first)
     page.mouse.click(box["x"] + 18, box["y"] + 52)
     page.get_by_text("1 run chosen").wait_for()
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from driving import still
+from driving import boxes, still
 from playwright.sync_api import expect
 from toys import ROLES, people_csv
 
@@ -27,7 +27,7 @@ def mark_of(page, label):
 
 def middle_of(locator):
     """Return where an element's middle is."""
-    box = locator.bounding_box()
+    (box,) = boxes(locator)
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 

@@ -4,6 +4,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from toys import people_csv
 
+# an element and its box; one that is drawn anew is another element
+LOOK = """one => {
+  const { x, y, width, height } = one.getBoundingClientRect()
+  return { x, y, width, height, element: one.seen ??= Math.random() }
+}"""
 SECONDS = 120  # two busy cores may take them for what an idle machine shows at once
 
 
@@ -49,15 +54,16 @@ def at_rest(page, width):
 
 def still(locator):
     """Wait until an element stays the same, and where it is, for a second; its box."""
-    look = """one => {
-      one.seen ??= Math.random()
-      return one.seen + JSON.stringify(one.getBoundingClientRect())
-    }"""
     looks = []
-    while len(looks) < 6 or len({*looks[-6:]}) > 1:
+    while len(looks) < 6 or any(look != looks[-1] for look in looks[-6:]):
         locator.page.wait_for_timeout(200)
-        looks.append(locator.evaluate(look))
-    return locator.bounding_box()
+        looks.append(locator.evaluate(f"one => ({LOOK})(one)"))
+    return looks[-1]
+
+
+def boxes(locator):
+    """Return where elements are, by one look: none is drawn anew in between."""
+    return locator.evaluate_all(f"all => all.map({LOOK})")
 
 
 def upload(page, folder):
