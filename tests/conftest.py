@@ -45,7 +45,8 @@ def _is_thorough(config):
     return "not thorough" not in config.option.markexpr
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
     """Begin with the browser, which takes longest, and other long files.
 
     Engines must not wait beside the browser. Of a long file at the end one process
@@ -53,6 +54,20 @@ def pytest_collection_modifyitems(items):
     """
     first = f"{BROWSER}/", f"{WALK}/", "tests/test_docs.py"
     items.sort(key=lambda item: not item.nodeid.startswith(first))
+    if not _is_thorough(config):
+        check_sample(items)
+
+
+def check_sample(items):
+    """Raise where a test has no case in the sample: its claim would not be tried."""
+    names, tried = set(), set()
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        names.add(name)
+        if not item.get_closest_marker("thorough"):
+            tried.add(name)
+    if missed := sorted(names - tried):
+        raise pytest.UsageError(f"no case of these is in the sample: {missed}")
 
 
 @pytest.hookimpl(wrapper=True)

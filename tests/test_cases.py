@@ -1,9 +1,11 @@
 """A sample of cases has each value, and each two of them together."""
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import pytest
 from cases import THOROUGH, paired, sampled
+from conftest import check_sample
 
 
 def in_sample(params):
@@ -30,3 +32,13 @@ def test_a_sample_of_one_list_leaves_its_cases_as_they_are():
     assert params[2].id == "four"
     assert {mark.name for mark in params[2].marks} == {"core", "thorough"}
     assert in_sample(params) == [1]
+
+
+def test_a_test_without_a_case_in_the_sample_is_refused():
+    def item(name, *marks):
+        return SimpleNamespace(nodeid=name, get_closest_marker=lambda m: m in marks)
+
+    tried = [item("a.py::test_x[1]"), item("a.py::test_x[2]", "thorough")]
+    check_sample(tried)
+    with pytest.raises(pytest.UsageError, match=r"sample: \['a.py::test_y'\]"):
+        check_sample([*tried, item("a.py::test_y[1]", "thorough")])
