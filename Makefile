@@ -12,7 +12,7 @@ app: $(VENV)/.installed
 # start an interpreter: modules are compiled once, whatever the environment says.
 TEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --no-loadscope-reorder
 
-# Every claim; of those with many cases, a sample that has each value of each kind.
+# Every claim; of those with many cases, a sample: see CONTRIBUTING.md.
 test: $(VENV)/.installed-dev
 	$(TEST) -m "not packaging and not thorough"
 
