@@ -13,6 +13,7 @@ from fairdash.audits.gaps import local_by_measure
 from fairdash.audits.trials import settings as together
 from fairdash.datasets import split, training_rows
 from fairdash.metrics import evaluate, local_di
+from fairdash.store import open_store
 from fairdash.sweep import PARITY
 
 WORST = "worst_1_di"
@@ -24,9 +25,12 @@ def summarised(store, frame, roles=ROLES, subgroups=("branch",)):
     return sweep, linked.summary(sweep)
 
 
-@pytest.fixture
-def made(store):
-    return summarised(store, people(700), subgroups=("branch", "age"))
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A sweep and its summary, which tests only read."""
+    store = open_store(tmp_path_factory.mktemp("linked") / "home")
+    yield summarised(store, people(700), subgroups=("branch", "age"))
+    store.close()
 
 
 def part_of(sweep, trial, part):

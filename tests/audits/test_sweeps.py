@@ -28,7 +28,7 @@ SHARE = st.integers(0, 8).map(lambda value: value / 8)
 
 
 @pytest.fixture
-def run_id(store):
+def run_id(store, train_once):
     table = store.add_table(people_csv(), "people.csv")
     subgroups = Subgroups(columns=("branch",), min_size=20)
     store.add_dataset(table, ROLES, "People", subgroups)
@@ -43,7 +43,7 @@ def run_id(store):
             "subgroups": subgroups,
         }
     )
-    return submit(store, spec, name="Grid")
+    return train_once(store, lambda spec: submit(store, spec, name="Grid"), spec)
 
 
 def test_rows_of_an_earlier_version_are_marked_from_their_scores(
