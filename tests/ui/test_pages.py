@@ -6,6 +6,8 @@ import shutil
 import documents
 import pytest
 from opening import ROOT, prepared_pages
+from streamlit.runtime.scriptrunner import magic
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest
 
 from fairdash.ui import pages
@@ -85,3 +87,11 @@ def test_a_page_is_a_file_and_a_line(toy_page, inline, tmp_path):
 
 def test_the_readme_lists_it(toy_page):
     assert "|Toss a coin|Is a coin fair?|" in documents.tables().filled("../README.md")
+
+
+def test_a_page_is_compiled_without_parsing_it_for_bare_values(monkeypatch):
+    """Beside another thread, Python 3.11 can fail to parse: gh-106905."""
+    monkeypatch.setattr(magic, "add_magic", None)  # a call would raise
+    cache = ScriptCache()
+    for page in pages.pages():
+        assert cache.get_bytecode(str(ROOT / page.path))
