@@ -7,11 +7,12 @@ from fairdash.methods import CATALOG
 from fairdash.ui import pages, playground
 
 view = ui.page(pages.PLAYGROUND)
-scene, method = playground.choose()
+scene, methods = playground.choose()
 st.markdown(f"**{scene.question}** {scene.look_for}")
-playground.draw_plane(scene, method)
+playground.draw_plane(scene, methods)
+summaries = [f"{CATALOG[key].label}: {CATALOG[key].summary}" for key in methods]
 st.caption(
-    f"{CATALOG[method].summary} Figures are of the 600 people drawn here, who are also "
+    f"{' '.join(summaries)} Figures are of the people drawn here, who are also "
     "those the models were trained on."
 )
 ui.freeze_imports()

@@ -7,6 +7,7 @@ from fairdash._lazy import lazy
 __all__ = [
     "BUNDLE_TASK",
     "Unpacked",
+    "aside",
     "cancel",
     "certificate_end",
     "check_cluster",
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from fairdash.jobs import engine
+    from fairdash.jobs import aside, engine
     from fairdash.jobs._certificates import certificate_end, write_certificates
     from fairdash.jobs._work import (
         cancel,

@@ -1,61 +1,111 @@
-"""Playground: a scene and a method are chosen; the browser draws the rest."""
+"""Playground: a scene and methods are chosen; the browser draws the rest."""
 
 import json
 
 import pytest
+import streamlit as st
 
 from fairdash.audits import playground
 from fairdash.methods import CATALOG
-from fairdash.ui.playground import plane
+from fairdash.store import open_store
+from fairdash.ui.playground import plane, training
+
+
+class Browser:
+    """What the page gave the component, and how the component answers."""
+
+    def __init__(self):
+        self.calls = []
+
+    def draw(self, data, key, **heard):
+        self.calls.append(json.loads(data))
+        self.heard = heard
+
+    @property
+    def last(self):
+        return self.calls[-1]
 
 
 @pytest.fixture
-def sent(monkeypatch):
-    """What the page gave the browser, call by call."""
-    calls = []
-    monkeypatch.setattr(
-        plane,
-        "live_component",
-        lambda name, folder: lambda data, key: calls.append(json.loads(data)),
-    )
-    return calls
+def browser(monkeypatch):
+    fake = Browser()
+    monkeypatch.setattr(plane, "live_component", lambda *_: fake.draw)
+    yield fake
+    st.cache_resource.clear()
 
 
-def test_first_visit_opens_the_hidden_corner_with_road(visit, inline, sent):
+def test_first_visit_opens_the_hidden_corner_with_road(visit, inline, browser):
     page = visit("Playground")
     assert not page.exception
-    (drawn,) = sent
-    assert drawn["id"] == "hidden_corner road"
-    assert drawn["slider"]["title"] == "Fairness weight (λ)"
-    assert len(drawn["grids"]) == len(drawn["words"]) == len(drawn["slider"]["stops"])
+    (drawn,) = browser.calls
+    (view,) = drawn["views"]
+    assert drawn["scene"] == "hidden_corner"
+    assert view["method"] == "ROAD"
+    assert view["slider"]["title"] == "Fairness weight (λ)"
+    assert len(view["grids"]) == len(view["words"]) == len(view["slider"]["stops"])
     assert drawn["truth"] is False
+    assert drawn["rest"] is True
 
 
-def test_another_scene_and_method_are_drawn_and_kept_in_the_address(
-    visit, inline, sent
-):
-    page = visit("Playground")
-    page.selectbox[0].select("wrong_records").run()
-    page.selectbox[1].select("hardt").run()
+def test_later_stages_follow_and_keep_the_models_of_the_first(visit, inline, browser):
+    page = visit("Playground", scene="hidden_corner", shown_method="broad")
+    first = browser.last["views"][0]
+    for _ in range(2):
+        page.run()
+    whole = browser.last["views"][0]
+    assert browser.last["rest"] is False
+    n_stops = len(whole["slider"]["stops"])
+    assert len(whole["grids"]) == n_stops * len(whole["second"]["stops"])
+    middle = whole["grids"][n_stops : 2 * n_stops]
+    assert middle[::2] == first["grids"]
+
+
+def test_two_methods_are_compared_on_the_same_people(visit, inline, browser):
+    page = visit("Playground", scene="wrong_records", shown_method="hardt")
+    page.selectbox[2].select("logistic").run()
     assert not page.exception
-    assert sent[-1]["id"] == "wrong_records hardt"
-    assert sent[-1]["shown"] == list(playground.GROUPS)
-    assert sent[-1]["truth"] is True
-    assert page.query_params["scene"] == "wrong_records"
+    assert [view["method"] for view in browser.last["views"]] == ["Hardt", "Logistic"]
+    assert browser.last["views"][0]["shown"] == list(playground.GROUPS)
+    assert browser.last["truth"] is True
+    assert page.query_params["beside"] == "logistic"
     text = " ".join(block.value for block in page.markdown)
     assert playground.SCENES["wrong_records"].question in text
-    assert CATALOG["hardt"].summary in " ".join(c.value for c in page.caption)
+    captions = " ".join(caption.value for caption in page.caption)
+    for method in ("hardt", "logistic"):
+        assert CATALOG[method].summary in captions
 
 
-def test_a_method_that_cannot_be_trained_says_why(visit, inline, sent, monkeypatch):
-    def refuse(*_):
+def test_a_method_that_cannot_be_trained_says_why(visit, inline, browser, monkeypatch):
+    def refuse(*_, **__):
         raise ValueError("a group has no rows")
 
-    monkeypatch.setattr(playground, "train", refuse)
-    plane._drawn.clear()
+    monkeypatch.setattr(training, "trained", refuse)
+    monkeypatch.setattr(plane, "trained", refuse)
     page = visit("Playground")
     assert not page.exception
-    assert not sent
+    assert not browser.calls
     (error,) = page.error
     assert error.value == "a group has no rows"
-    assert error.proto.title == "ROAD cannot be trained in this scene"
+    assert error.proto.title == "ROAD cannot be trained here"
+
+
+def test_people_are_changed_by_the_address_and_taken_along(visit, inline, browser):
+    page = visit(
+        "Playground", scene="proxy", shown_method="logistic", wrong_records="20"
+    )
+    wrong = browser.last["people"]["wrong"]
+    assert 0.1 < sum(wrong) / len(wrong) < 0.3
+    assert browser.last["truth"] is True
+    page.slider[0].set_value(50).run()
+    assert page.query_params["remaining_b"] == "50"
+    people = browser.last["people"]
+    assert len(people["wrong"]) < len(wrong)
+    (take,) = [b for b in page.button if b.label == "Take this table along"]
+    take.click().run()
+    assert not page.exception
+    assert page.title[0].value == "Is the table ready?"
+    record = open_store().dataset_record(page.query_params["data"])
+    assert record.name == "Playground: a proxy"
+    frame = open_store().table(record.table_sha256)
+    assert frame["outcome"].tolist() == people["outcome"]
+    assert frame["group"].map(playground.GROUPS.index).tolist() == people["group"]

@@ -14,15 +14,20 @@ from fairdash.metrics import Drawn, evaluate, expected_local_di
 
 @pytest.mark.parametrize("method", sampled(CATALOG, 4))
 def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
-    """At both ends of the slider; a stack trains as each model by itself."""
+    """At both ends of both sliders; a stack trains as each model by itself."""
     entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
     slider = playground.slider_of(entry, n_stops=2)
-    stops = None if slider is None else slider.stops
-    surfaces = playground.train(people, method, stops=stops)
+    second = playground.second_slider_of(entry)
+    surfaces = playground.train(
+        people,
+        method,
+        stops=None if slider is None else slider.stops,
+        second_stops=() if second is None else second.stops[::2],
+    )
     groups = np.array(GROUPS)[people.group]
     settings = playground.settings_of(entry)
-    for place in range(len(surfaces.grid)):
-        point = {} if slider is None else {slider.name: slider.stops[place]}
+    assert len(surfaces.settings) == (1 if slider is None else 2) * (2 if second else 1)
+    for place, point in enumerate(surfaces.settings):
         alone = entry.estimator({**settings, **point}, random_state=0)
         alone.fit(people.X, people.outcome, sensitive_features=groups)
         for shown, surface in zip(GROUPS, surfaces.grid[place], strict=False):
@@ -54,6 +59,97 @@ def _check_path(surfaces, people, *, mixture):
         for code, name in enumerate(GROUPS):
             members = people.group == code
             assert stop[f"rate_{name}"] == pytest.approx(decided[members].mean())
+
+
+@pytest.mark.parametrize("method", ["unconstrained", "hardt", "broad"])
+def test_each_stage_keeps_the_models_of_the_one_before(method, monkeypatch):
+    people, entry = SCENES["proxy"].people(n=120), CATALOG[method]
+    surfaces = None
+    for stage in playground.stages_of(entry):
+        n_before = 0 if surfaces is None else len(surfaces.grid)
+        trained = playground.train(
+            people,
+            method,
+            stops=stage.stops or None,
+            second_stops=stage.second_stops,
+            known=surfaces,
+        )
+        assert len(trained.grid) == stage.n_settings > n_before
+        if surfaces is not None:
+            places = {
+                tuple(sorted(setting.items())): place
+                for place, setting in enumerate(trained.settings)
+            }
+            usual = playground.settings_of(entry)
+            for setting, grid in zip(surfaces.settings, surfaces.grid, strict=True):
+                if trained.second is not None:
+                    name = trained.second.name
+                    setting = {name: usual[name], **setting}
+                place = places[tuple(sorted(setting.items()))]
+                np.testing.assert_array_equal(trained.grid[place], grid)
+        surfaces = trained
+    # nothing is missing any more, so nothing is trained
+    monkeypatch.setattr(type(entry), "estimator", None)
+    stage = playground.stages_of(entry)[0]
+    again = playground.train(people, method, stops=stage.stops or None, known=surfaces)
+    assert len(again.grid) == stage.n_settings
+
+
+def test_a_method_without_a_second_slider_refuses_its_stops():
+    with pytest.raises(ValueError, match="Logistic has no second slider"):
+        playground.train(SCENES["proxy"].people(), "logistic", second_stops=(1,))
+
+
+FIELDS = {"across": [0, 1.5], "up": [-2, 0.25], "group": [0, 1], "outcome": [1, 0],
+          "wrong": [0, 1]}  # fmt: skip
+
+
+def test_people_drawn_in_a_browser_are_those_it_was_sent():
+    people = playground.People.drawn(FIELDS)
+    assert playground.plane_payload(people)["people"] == FIELDS
+    assert people.true_group.tolist() == [0, 0]
+    assert people.key == playground.People.drawn(FIELDS).key
+    assert people.key != SCENES["proxy"].people().key
+    table = people.table()
+    assert list(table.columns) == list(playground.COLUMNS)
+    assert table["group"].tolist() == ["A", "B"]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"up": [1]}, "one length"),
+        ({"up": None}, "need a list `up`"),
+        ({"up": [1, "high"]}, "`up` of drawn people must hold numbers"),
+        ({"up": [1, float("nan")]}, "finite"),
+        ({"across": [0, 2.6]}, "within 2.5"),
+        ({"group": [0, 2]}, "`group` of drawn people must be 0 or 1"),
+        ({name: [] for name in FIELDS}, "1 to 1200 people"),
+        ({name: [0] * 1201 for name in FIELDS}, "got 1201"),
+    ],
+)
+def test_what_no_browser_draws_is_refused(change, says):
+    with pytest.raises(ValueError, match=says):
+        playground.People.drawn({**FIELDS, **change})
+
+
+def test_changed_people_are_fewer_of_b_or_recorded_wrongly():
+    people = SCENES["proxy"].people()
+    assert people.changed().key == people.key
+    members = (people.group == 1).sum()
+    fewer = people.changed(remaining=0.2)
+    assert (fewer.group == 0).sum() == (people.group == 0).sum()
+    assert (fewer.group == 1).sum() == pytest.approx(0.2 * members, rel=0.4)
+    labelled = people.changed(wrong_outcomes=0.3)
+    turned = labelled.outcome != people.outcome
+    assert set(people.group[turned]) == {1}
+    assert turned.sum() == pytest.approx(0.3 * members, rel=0.3)
+    recorded = people.changed(wrong_records=0.25)
+    wrong = recorded.group != recorded.true_group
+    assert wrong.mean() == pytest.approx(0.25, abs=0.06)
+    np.testing.assert_array_equal(recorded.true_group, people.true_group)
+    more = people.changed(wrong_records=0.5)
+    assert (more.group != more.true_group)[wrong].all()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Playground in a browser: all follows the slider, and the server hears nothing."""
 
 import pytest
-from driving import open_window
+from driving import lasting_faults, open_window
 from playwright.sync_api import expect
 
 from fairdash.audits import playground
@@ -18,6 +18,15 @@ def page(browser, server):
     page.close()
 
 
+@pytest.fixture
+def compared(browser, server):
+    page = open_window(browser)
+    page.goto(f"{server}/Playground?scene=proxy&shown_method=hardt&beside=logistic")
+    page.wait_for_selector(".live_plane .words:not(:empty)")
+    yield page
+    page.close()
+
+
 def said(page):
     return page.locator(".live_plane .words").inner_text()
 
@@ -27,10 +36,14 @@ def test_words_follow_the_slider_without_the_server(page):
     trained = playground.train(people, "hardt")
     words = playground.payload(trained)["words"]
     assert said(page) == words[0]
+    # all stops are trained
+    expect(page.locator(".live_plane .status")).to_have_text("")
+    expect(page.locator(".live_plane .first .stops i")).to_have_count(len(words))
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     page.on("websocket", lambda socket: sent.append(socket.url))
-    slider = page.locator(".live_plane input")
+    slider = page.locator(".live_plane .first input")
+    output = page.locator(".live_plane .first output")
     last = len(words) - 1
     for place in (last, 2, 1):
         slider.evaluate(
@@ -40,9 +53,9 @@ def test_words_follow_the_slider_without_the_server(page):
         )
         expect(page.locator(".live_plane .words")).to_have_text(words[place])
         stop = trained.slider.stops[place]
-        assert f"{stop:g} (trained)" in page.locator(".live_plane output").inner_text()
+        expect(output).to_have_text(f"{stop:g} (trained)")
     slider.press("ArrowRight")
-    expect(page.locator(".live_plane output")).to_contain_text("between ")
+    expect(output).to_contain_text("between ")
     assert sent == []
 
 
@@ -50,6 +63,42 @@ def test_play_runs_to_the_end_and_stops(page):
     button = page.get_by_role("button", name="Play")
     button.click()
     page.get_by_role("button", name="Stop").wait_for()
-    slider = page.locator(".live_plane input")
+    slider = page.locator(".live_plane .first input")
     expect(slider).to_have_value(slider.get_attribute("max"), timeout=20_000)
     button.wait_for()
+
+
+def test_two_methods_follow_one_slider(compared):
+    people = playground.SCENES["proxy"].people()
+    trained = playground.train(people, "hardt")
+    words = compared.locator(".live_plane .words")
+    expect(compared.locator(".live_plane .status")).to_have_text("")
+    plain = words.nth(1).inner_text()
+    slider = compared.locator(".live_plane .first input")
+    slider.press("End")
+    expect(words.nth(0)).to_have_text(playground.payload(trained)["words"][-1])
+    expect(words.nth(1)).to_have_text(plain)
+    names = compared.locator(".live_plane .view .name")
+    stop = trained.slider.stops[-1]
+    expect(names).to_have_text([f"Hardt: ε {stop:g} (trained)", "Logistic: one model"])
+
+
+def test_people_are_painted_by_keys_trained_and_undone(compared):
+    words = compared.locator(".live_plane .words").nth(1)
+    status = compared.locator(".live_plane .status")
+    expect(status).to_have_text("")
+    before = words.inner_text()
+    compared.get_by_role("button", name="Paint").click()
+    compared.get_by_label("Brush").select_option("A, outcome 0")
+    plane = compared.locator(".live_plane canvas").nth(1)
+    plane.focus()
+    for _ in range(8):
+        plane.press("ArrowRight")
+        plane.press("Space")
+    expect(words).not_to_have_text(before)
+    expect(status).to_have_text("")
+    assert lasting_faults(compared) == {}
+    undo = compared.get_by_role("button", name="Undo")
+    while undo.is_enabled():
+        undo.click()
+    expect(words).to_have_text(before)

@@ -1,31 +1,43 @@
 """The playground: what a method does to people in the plane, stop by stop."""
 
-from fairdash.audits.playground.payload import payload, words
-from fairdash.audits.playground.scenes import GROUPS, SCENES, People, Scene
+from fairdash.audits.playground.payload import payload, plane_payload, words
+from fairdash.audits.playground.people import COLUMNS, GROUPS, MOST_PEOPLE, People
+from fairdash.audits.playground.scenes import SCENES, Scene
+from fairdash.audits.playground.sliders import (
+    Slider,
+    Stage,
+    second_slider_of,
+    settings_of,
+    slider_of,
+    stages_of,
+)
 from fairdash.audits.playground.surfaces import (
     MIN_SIZE,
     SIDE,
-    Slider,
     Surfaces,
     grid_points,
-    settings_of,
-    slider_of,
     train,
 )
 
 __all__ = [
+    "COLUMNS",
     "GROUPS",
     "MIN_SIZE",
+    "MOST_PEOPLE",
     "SCENES",
     "SIDE",
     "People",
     "Scene",
     "Slider",
+    "Stage",
     "Surfaces",
     "grid_points",
     "payload",
+    "plane_payload",
+    "second_slider_of",
     "settings_of",
     "slider_of",
+    "stages_of",
     "train",
     "words",
 ]

@@ -7,26 +7,21 @@ from typing import Any
 import numpy as np
 
 from fairdash._wording import percent
-from fairdash.audits.playground.scenes import EDGE, GROUPS, People
+from fairdash.audits.playground.people import EDGE, GROUPS, People
+from fairdash.audits.playground.sliders import Slider
 from fairdash.audits.playground.surfaces import SIDE, Surfaces
+from fairdash.methods import CATALOG
 
 _LEVELS = 255  # a probability is kept as a whole number of 255ths
 
 
 def payload(surfaces: Surfaces) -> dict[str, Any]:
-    """Return surfaces, people and figures as plain data for JSON.
+    """Return surfaces and figures of one method as plain data for JSON.
 
     Grids are bytes in base64, one per point. Weights are relative to their mean.
     """
     levels = np.rint(surfaces.grid * _LEVELS).astype(np.uint8)
     reads_group = surfaces.grid.shape[1] > 1
-    slider = None
-    if surfaces.slider is not None:
-        slider = {
-            "title": surfaces.slider.title,
-            "help": surfaces.slider.help,
-            "stops": list(surfaces.slider.stops),
-        }
     ratio = None
     if surfaces.ratio is not None:
         ratio = np.round(surfaces.ratio, 2).tolist()
@@ -35,30 +30,40 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
         for row in surfaces.path.to_dict("records")
     ]
     return {
-        "edge": EDGE,
-        "side": SIDE,
-        "groups": list(GROUPS),
+        "method": CATALOG[surfaces.method].label,
         "shown": list(GROUPS) if reads_group else [""],
-        "slider": slider,
+        "slider": _slider(surfaces.slider),
+        "second": _slider(surfaces.second),
         "grids": [
-            [base64.b64encode(surface.tobytes()).decode() for surface in stop]
-            for stop in levels
+            [base64.b64encode(surface.tobytes()).decode() for surface in setting]
+            for setting in levels
         ],
-        "people": _people(surfaces.people),
         "ratio": ratio,
         "path": [{name: _number(value) for name, value in row.items()} for row in path],
         "words": [words(row) for row in path],
     }
 
 
-def _people(people: People) -> dict[str, Any]:
+def plane_payload(people: People) -> dict[str, Any]:
+    """Return the people and the plane they stand in as plain data for JSON."""
     return {
-        "across": np.round(people.X[:, 0], 3).tolist(),
-        "up": np.round(people.X[:, 1], 3).tolist(),
-        "group": people.group.tolist(),
-        "outcome": people.outcome.tolist(),
-        "wrong": (people.group != people.true_group).tolist(),
+        "edge": EDGE,
+        "side": SIDE,
+        "groups": list(GROUPS),
+        "people": {
+            "across": np.round(people.X[:, 0], 3).tolist(),
+            "up": np.round(people.X[:, 1], 3).tolist(),
+            "group": people.group.tolist(),
+            "outcome": people.outcome.tolist(),
+            "wrong": (people.group != people.true_group).astype(int).tolist(),
+        },
     }
+
+
+def _slider(slider: Slider | None) -> dict[str, Any] | None:
+    if slider is None:
+        return None
+    return {"title": slider.title, "help": slider.help, "stops": list(slider.stops)}
 
 
 def _number(value: Any) -> Any:

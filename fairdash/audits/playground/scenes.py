@@ -10,42 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.bool_]
-GROUPS = ("A", "B")
-EDGE = 2.5  # the plane goes from -EDGE to EDGE in both features
+from fairdash.audits.playground.people import EDGE, Array, People
+
 N_PEOPLE = 600
-
-
-@dataclass(frozen=True)
-class People:
-    """People in the plane.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, 2)
-        Both features, within ``EDGE``.
-    group : ndarray of int, (n,)
-        Place in ``GROUPS``, as recorded.
-    outcome : ndarray of 0/1, (n,)
-    true_group : ndarray of int, (n,)
-        As it is; differs from ``group`` where records are wrong.
-    """
-
-    X: Array
-    group: NDArray[np.int64]
-    outcome: NDArray[np.int64]
-    true_group: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    @property
-    def corner(self) -> NDArray[np.str_]:
-        """The quarter of the plane of every person, the subgroups of local gaps."""
-        across = np.where(self.X[:, 0] > 0, "right", "left")
-        up = np.where(self.X[:, 1] > 0, "upper ", "lower ")
-        return np.char.add(up, across)
 
 
 @dataclass(frozen=True)

@@ -1,87 +1,67 @@
-"""Train a method at every stop of its slider, and show its scores in the plane."""
+"""Train a method at every stop of its sliders, and show its scores in the plane."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._metric_names import PARITY, WORST
-from fairdash.audits.playground.scenes import EDGE, GROUPS, People
-from fairdash.methods import CATALOG, Method, Param
+from fairdash.audits.playground.people import EDGE, GROUPS, People
+from fairdash.audits.playground.sliders import (
+    Slider,
+    second_slider_of,
+    settings_of,
+    slider_of,
+)
+from fairdash.methods import CATALOG, Method
 from fairdash.metrics import Drawn, evaluate, expected_local_di
 
 SIDE = 64  # grid points along each feature
-N_STOPS = 9
 MIN_SIZE = 10  # people of a quarter of the plane, below which no gap is measured
-# The stack sees all people of a scene at every step, for a hundred steps.
-_SCHEDULE = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 0.005}
-# What tells most in the plane, where the usual range of a form is wider or narrower.
-_RANGES = {
-    "road": (0.0, 6.0),
-    "broad": (0.0, 6.0),
-    "adversarial": (0.0, 8.0),
-    "fad": (0.0, 8.0),
-    "cuma": (0.0, 8.0),
-    "noisy_dro": (0.0, 0.3),
-    "noisy_soft": (0.0, 0.4),
-    "noisy_ideal": (0.0, 0.4),
-    "noisy_naive": (0.0, 0.2),
-    "sensei": (0.0, 30.0),
-    "clp": (0.0, 60.0),
-}
-_FIXED: dict[str, dict[str, Any]] = {"road": {"tau": 0.2}, "broad": {"tau": 0.2}}
-# Sliders of methods that declare no parameter as their trade-off.
-_SECOND = {
-    "fair_log_loss": "alpha",
-    "noisy_dro": "tv_radius",
-    "noisy_soft": "noise_level",
-    "noisy_ideal": "noise_level",
-    "noisy_naive": "slack",
-    "sensr": "fair_radius",
-}
-
-
-@dataclass(frozen=True)
-class Slider:
-    """The parameter that is dragged, and its trained stops."""
-
-    name: str
-    title: str
-    help: str
-    stops: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Surfaces:
-    """Models of one method, one per stop of the slider, seen on a grid.
+    """Models of one method, one per setting of its sliders, seen on a grid.
 
     Attributes
     ----------
     people : People
     slider : Slider or None
         None of a method without one: a single model.
-    grid : ndarray of float32, (n_stops, n_shown, SIDE, SIDE)
+    second : Slider or None
+        None where the second parameter stays as `settings_of` has it.
+    grid : ndarray of float32, (n_settings, n_shown, SIDE, SIDE)
         P(1) at the points of `grid_points`; a surface per group where the method reads
         the group, else one. The first axis of a surface is the second feature.
-    scores : ndarray of float32, (n_stops, n_people)
-    ratio : ndarray of float32, (n_stops, n_people), optional
+    scores : ndarray of float32, (n_settings, n_people)
+    ratio : ndarray of float32, (n_settings, n_people), optional
         Weights r of the people, of methods that have them.
     """
 
     people: People
     method: str
     slider: Slider | None
+    second: Slider | None
     grid: NDArray[np.float32]
     scores: NDArray[np.float32]
     ratio: NDArray[np.float32] | None
 
+    @property
+    def settings(self) -> list[dict[str, float]]:
+        """Parameters that the sliders set, by name, one mapping per model.
+
+        All stops of the first slider stand together, for one stop of the second.
+        """
+        return _settings(self.slider, self.second)
+
     @cached_property
     def path(self) -> pd.DataFrame:
-        """One row per stop: accuracy, gap, largest_local_gap, place, rates, errors.
+        """One row per setting: accuracy, gap, largest_local_gap, place, rates, errors.
 
         They are of the decisions P(1) > 1/2 about the people of the scene, as
         `evaluate` and `local_di` have them, and expected ones of a random mixture. The
@@ -140,86 +120,139 @@ def grid_points() -> NDArray[np.float64]:
     return np.column_stack([across.ravel(), up.ravel()])
 
 
-def slider_of(method: Method, n_stops: int = N_STOPS) -> Slider | None:
-    """Return the slider of a method of the catalog with its stops; None without one."""
-    param = method.trade_off()
-    if param is None and method.key in _SECOND:
-        param = next(p for p in method.params if p.name == _SECOND[method.key])
-    if param is None:
-        return None
-    low, high = _RANGES.get(method.key, (param.low, param.high))
-    return Slider(
-        param.name, param.title, param.help, _stops(param, low, high, n_stops)
-    )
-
-
-def _stops(param: Param, low: float, high: float, n_stops: int) -> tuple[float, ...]:
-    if param.axis == "log":
-        stops = np.geomspace(max(low, param.step, 1e-4), high, n_stops)
-    else:
-        stops = np.linspace(low, high, n_stops)
-    return tuple(float(f"{stop:.3g}") for stop in stops)
-
-
 def train(
     people: People,
     method: str,
     *,
     stops: Sequence[float] | None = None,
+    second_stops: Sequence[float] = (),
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
+    known: Surfaces | None = None,
 ) -> Surfaces:
-    """Train a method at every stop of its slider and return what it does.
+    """Train a method at every setting of its sliders, as one stack.
 
     Parameters
     ----------
     method : str
         Key of the catalog.
     stops : sequence of float, optional
-        Values of the slider, by default `N_STOPS` over its range.
+        Values of the first slider, by default those of `slider_of`.
+    second_stops : sequence of float
+        Values of the second slider; none leaves its parameter as `settings_of` has it.
     params : mapping, optional
-        Other parameters of the method, such as ``constraints`` or ``tau``.
+        Other parameters of the method, such as ``constraints``.
+    known : Surfaces, optional
+        Models of the same people, ``params`` and ``seed``, which are not trained again.
 
     Raises
     ------
     KeyError
         If there is no such method.
     ValueError
-        If a parameter is out of range, or a group is missing or lacks an outcome.
+        If a parameter is out of range, a group is missing or lacks an outcome, or
+        ``second_stops`` are of a method without a second slider.
     """
     entry = CATALOG[method]
-    slider = slider_of(entry)
-    if slider is not None and stops is not None:
-        slider = Slider(slider.name, slider.title, slider.help, tuple(stops))
-    points = [{}] if slider is None else [{slider.name: stop} for stop in slider.stops]
-    groups = np.array(GROUPS)[people.group]
-    estimator = entry.estimator(settings_of(entry, params), random_state=seed)
-    models = estimator.fit_many(
-        points, people.X, people.outcome, sensitive_features=groups
-    )
-    plane = grid_points()
-    groups_drawn = GROUPS if entry.needs_groups else GROUPS[:1]
-    grid = np.empty((len(models), len(groups_drawn), SIDE, SIDE), dtype=np.float32)
-    scores = np.empty((len(models), len(people)), dtype=np.float32)
-    for place, model in enumerate(models):
-        for index, group in enumerate(groups_drawn):
-            surface = _positive(entry, model, plane, np.full(len(plane), group))
-            grid[place, index] = surface.reshape(SIDE, SIDE)
-        scores[place] = _positive(entry, model, people.X, groups)
-    weights = [getattr(model, "ratio_", None) for model in models]
+    slider = _at_stops(slider_of(entry), stops)
+    second = None
+    if second_stops:
+        second = _at_stops(second_slider_of(entry), second_stops)
+        if second is None:
+            raise ValueError(f"{entry.label} has no second slider in the playground.")
+    fixed = settings_of(entry, params)
+    models: dict[_Setting, _Drawing] = {}
+    if known is not None:
+        settings = _keys(entry, fixed, known.settings)
+        models = dict(zip(settings, _drawings(known), strict=True))
+    wanted = _keys(entry, fixed, _settings(slider, second))
+    missing = [setting for setting in wanted if setting not in models]
+    if missing:
+        fitted = entry.estimator(fixed, random_state=seed).fit_many(
+            [dict(setting) for setting in missing],
+            people.X,
+            people.outcome,
+            sensitive_features=np.array(GROUPS)[people.group],
+        )
+        for setting, model in zip(missing, fitted, strict=True):
+            models[setting] = _draw(entry, model, people)
+    drawings = [models[setting] for setting in wanted]
     ratio = None
-    if all(weight is not None for weight in weights):
-        ratio = np.array(weights, dtype=np.float32)
-    return Surfaces(people, method, slider, grid, scores, ratio)
+    if all(drawing.ratio is not None for drawing in drawings):
+        ratio = np.array([drawing.ratio for drawing in drawings], dtype=np.float32)
+    return Surfaces(
+        people,
+        method,
+        slider,
+        second,
+        np.array([drawing.grid for drawing in drawings]),
+        np.array([drawing.scores for drawing in drawings]),
+        ratio,
+    )
 
 
-def settings_of(
-    method: Method, params: Mapping[str, Any] | None = None
-) -> dict[str, Any]:
-    """Return the parameters that a method is trained with in the plane."""
-    efforts = dict(method.efforts["fast"])
-    schedule = _SCHEDULE if "n_epochs" in efforts else {}
-    return {**efforts, **schedule, **_FIXED.get(method.key, {}), **(params or {})}
+# Values by the names of parameters, in the order of the names.
+_Setting = tuple[tuple[str, float], ...]
+
+
+class _Drawing(NamedTuple):
+    """What is kept of one model: its surfaces, and scores and weights of the people."""
+
+    grid: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    ratio: NDArray[np.float32] | None
+
+
+def _at_stops(slider: Slider | None, stops: Sequence[float] | None) -> Slider | None:
+    if slider is None or stops is None:
+        return slider
+    return replace(slider, stops=tuple(stops))
+
+
+def _settings(slider: Slider | None, second: Slider | None) -> list[dict[str, float]]:
+    settings: list[dict[str, float]] = [{}]
+    for axis in (second, slider):
+        if axis is not None:
+            settings = [
+                {**setting, axis.name: stop}
+                for setting in settings
+                for stop in axis.stops
+            ]
+    return settings
+
+
+def _keys(
+    method: Method, fixed: Mapping[str, Any], settings: Sequence[Mapping[str, float]]
+) -> list[_Setting]:
+    """Return settings with the second parameter, also where no slider sets it.
+
+    So a model that was trained before there was a second slider is found again.
+    """
+    second = second_slider_of(method)
+    usual = {} if second is None else {second.name: fixed[second.name]}
+    return [tuple(sorted({**usual, **setting}.items())) for setting in settings]
+
+
+def _drawings(surfaces: Surfaces) -> list[_Drawing]:
+    ratio = surfaces.ratio
+    return [
+        _Drawing(grid, scores, None if ratio is None else ratio[place])
+        for place, (grid, scores) in enumerate(
+            zip(surfaces.grid, surfaces.scores, strict=True)
+        )
+    ]
+
+
+def _draw(method: Method, model: Any, people: People) -> _Drawing:
+    plane = grid_points()
+    groups_drawn = GROUPS if method.needs_groups else GROUPS[:1]
+    surfaces = [
+        _positive(method, model, plane, np.full(len(plane), group))
+        for group in groups_drawn
+    ]
+    grid = np.array(surfaces).reshape(len(surfaces), SIDE, SIDE)
+    scores = _positive(method, model, people.X, np.array(GROUPS)[people.group])
+    return _Drawing(grid, scores, getattr(model, "ratio_", None))
 
 
 def _positive(

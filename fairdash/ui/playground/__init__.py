@@ -1,5 +1,6 @@
-"""The playground: a scene and a method are chosen, the browser draws what follows."""
+"""The playground: a scene and methods are chosen, the browser draws what follows."""
 
-from fairdash.ui.playground.plane import choose, draw_plane
+from fairdash.ui.playground.choice import choose
+from fairdash.ui.playground.plane import draw_plane
 
 __all__ = ["choose", "draw_plane"]

@@ -1,11 +1,12 @@
-"""A scene and a method, and the plane in which the browser shows what the method does.
+"""One or two methods on the people of a scene, in planes that the browser draws.
 
-All stops of the slider are trained when a method is chosen and kept; while the slider
-moves, the browser interpolates between them and asks nothing.
+Stops of the sliders are trained beside the app and kept; while a slider moves, the
+browser interpolates between them and asks nothing. It asks for more while there are
+more stops to come, and sends the people when somebody has drawn other ones.
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import streamlit as st
@@ -13,51 +14,76 @@ import streamlit as st
 from fairdash.audits import playground
 from fairdash.methods import CATALOG
 from fairdash.plots import theme
-from fairdash.ui.selection import Fields, bound
+from fairdash.ui.playground.people import DrawnPeople
+from fairdash.ui.playground.training import Shown, trained
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import live_component
 
 _HERE = Path(__file__).parent
-_FIRST_SCENE = "hidden_corner"
-_FIRST_METHOD = "road"
+_SCRIPTS = ("surface", "picture", "figures", "drawing", "live_plane")
+_KEY = "plane"
+_LAST = "playground last"  # of the session: views that were drawn last
+_PATIENCE = 60.0  # seconds for the first models, while there is nothing to look at
 
 
-@dataclass(frozen=True)
-class PlaygroundFields(Fields):
-    """Choices of the playground in the address: the scene and the method."""
-
-    scene: str | None = None
-    shown_method: str | None = None
-
-
-def choose() -> tuple[playground.Scene, str]:
-    """Draw both choices and return the scene and the key of the method."""
-    scenes = {key: scene.title for key, scene in playground.SCENES.items()}
-    methods = {key: method.label for key, method in CATALOG.items()}
-    scene_column, method_column = st.columns(2)
-    with scene_column:
-        scene = st.selectbox("Scene", **bound("scene", _FIRST_SCENE, named=scenes))
-    with method_column:
-        method = st.selectbox(
-            "Method", **bound("shown_method", _FIRST_METHOD, named=methods)
-        )
-    return playground.SCENES[scene], method
-
-
-def draw_plane(scene: playground.Scene, method: str) -> None:
-    """Draw what a method does in a scene; say why where it cannot be trained there."""
+@st.fragment
+def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
+    """Draw what methods do in a scene; say why where one cannot be trained there."""
+    drawn = DrawnPeople.of(scene)
+    last = st.session_state.get(_LAST, [])
+    message = ""
+    rest = waiting = False
     try:
-        surfaces = _drawn(scene.key, method)
-    except ValueError as error:
-        problem(f"{CATALOG[method].label} cannot be trained in this scene", error)
-        return
-    scheme = st.context.theme.type or "light"
-    colours = theme.group_colours_of(playground.GROUPS, scheme)
-    data = {**surfaces, "colours": colours, "truth": scene.key == "wrong_records"}
-    live_component("live_plane", _HERE)(data=json.dumps(data).encode(), key="plane")
+        shown = _trained(drawn.people, methods, wait=not last)
+    except (ValueError, ChildProcessError) as error:
+        if not drawn.edit or [view["method"] for view in last] != _labels(methods):
+            problem(f"{' or '.join(_labels(methods))} cannot be trained here", error)
+            drawn.offer()
+            return
+        # The plane stays, so that the last edit can be taken back.
+        views = last
+        message = f"Not trained: {error}"
+        state = "problem"
+    else:
+        rest = shown.rest
+        waiting = not shown.views
+        views = shown.views or last
+        state = " ".join(map(str, shown.n_models))
+        st.session_state[_LAST] = views
+    data = {
+        "id": f"{drawn.people.key} {' '.join(methods)} {state} {drawn.edit}",
+        "scene": scene.key,
+        "edit": drawn.edit,
+        "most": playground.MOST_PEOPLE,
+        "colours": theme.group_colours_of(
+            playground.GROUPS, st.context.theme.type or "light"
+        ),
+        "truth": bool((drawn.people.group != drawn.people.true_group).any()),
+        "problem": message,
+        "rest": rest,
+        "waiting": waiting,
+        "views": views,
+        **playground.plane_payload(drawn.people),
+    }
+    live_component("live_plane", _HERE, _SCRIPTS)(
+        data=json.dumps(data).encode(),
+        key=_KEY,
+        on_rest_change=_looks_again,
+        on_people_change=lambda: drawn.take(st.session_state[_KEY].get("people")),
+    )
+    drawn.offer()
 
 
-@st.cache_resource(max_entries=64, show_spinner="Trains all stops of the slider")
-def _drawn(scene: str, method: str) -> dict[str, object]:
-    surfaces = playground.train(playground.SCENES[scene].people(), method)
-    return {"id": f"{scene} {method}", **playground.payload(surfaces)}
+def _trained(people: playground.People, methods: Sequence[str], *, wait: bool) -> Shown:
+    if not wait:
+        return trained(people, methods, seconds=0.3)
+    with st.spinner(f"Trains {' and '.join(_labels(methods))}…"):
+        return trained(people, methods, seconds=_PATIENCE)
+
+
+def _labels(methods: Sequence[str]) -> list[str]:
+    return [CATALOG[method].label for method in methods]
+
+
+def _looks_again() -> None:
+    """Run the fragment again: the browser asks whether more stops are trained."""

@@ -99,18 +99,21 @@ def end_page() -> NoReturn:
 
 
 @cache
-def live_component(name: str, folder: Path) -> Any:
+def live_component(name: str, folder: Path, scripts: tuple[str, ...] = ()) -> Any:
     """Return the component of ``name.js`` and ``name.css`` in a box of its name.
 
-    Its sliders look alike everywhere: a native track stays white in the dark theme when
-    the accent is dark.
+    A larger one has several scripts, which are put together in their order. Its sliders
+    look alike everywhere: a native track stays white in the dark theme when the accent
+    is dark.
     """
     styles = (_HERE / "live_slider.css", folder / f"{name}.css")
     return st.components.v2.component(
         f"fairdash.{name}",
         html=f'<div class="{name}"></div>',
         css="\n".join(style.read_text() for style in styles),
-        js=(folder / f"{name}.js").read_text(),
+        js="\n".join(
+            (folder / f"{script}.js").read_text() for script in scripts or (name,)
+        ),
     )
 
 

@@ -1,0 +1,150 @@
+"""People in the plane: where they stand, their group and their outcome."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+GROUPS = ("A", "B")
+EDGE = 2.5  # the plane goes from -EDGE to EDGE in both features
+MOST_PEOPLE = 1200  # that can be drawn, so that all stops are trained in seconds
+COLUMNS = ("across", "up", "group", "outcome")  # of a table of people
+_FIELDS = ("across", "up", "group", "outcome", "wrong")  # as a browser has them
+
+
+@dataclass(frozen=True)
+class People:
+    """People in the plane.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, 2)
+        Both features, within ``EDGE``.
+    group : ndarray of int, (n,)
+        Place in ``GROUPS``, as recorded.
+    outcome : ndarray of 0/1, (n,)
+    true_group : ndarray of int, (n,)
+        As it is; differs from ``group`` where records are wrong.
+    """
+
+    X: Array
+    group: NDArray[np.int64]
+    outcome: NDArray[np.int64]
+    true_group: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def corner(self) -> NDArray[np.str_]:
+        """The quarter of the plane of every person, the subgroups of local gaps."""
+        across = np.where(self.X[:, 0] > 0, "right", "left")
+        up = np.where(self.X[:, 1] > 0, "upper ", "lower ")
+        return np.char.add(up, across)
+
+    @cached_property
+    def key(self) -> str:
+        """A digest of all people, the same for equal people."""
+        digest = sha256()
+        for values in (self.X, self.group, self.outcome, self.true_group):
+            digest.update(np.ascontiguousarray(values).tobytes())
+        return digest.hexdigest()
+
+    @classmethod
+    def drawn(cls, fields: Mapping[str, Any]) -> Self:
+        """Return people as a browser has drawn them.
+
+        Parameters
+        ----------
+        fields : mapping
+            ``across`` and ``up`` in the plane; ``group``, ``outcome`` and ``wrong`` of
+            0 and 1, lists of one length. Where ``wrong`` is 1, the true group is the
+            other one.
+
+        Raises
+        ------
+        ValueError
+            When a list is missing or of another length, a value is out of range, or
+            there are too many people to train on.
+        """
+        columns = {name: _numbers(fields, name) for name in _FIELDS}
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) != 1:
+            raise ValueError("All lists of drawn people must have one length.")
+        n_people = lengths.pop()
+        if not 0 < n_people <= MOST_PEOPLE:
+            raise ValueError(
+                f"There must be 1 to {MOST_PEOPLE} people in the plane, "
+                f"got {n_people}. Erase some, or undo."
+            )
+        for name in ("group", "outcome", "wrong"):
+            if not np.isin(columns[name], (0, 1)).all():
+                raise ValueError(f"`{name}` of drawn people must be 0 or 1.")
+        X = np.column_stack([columns["across"], columns["up"]])
+        if not (np.abs(X) <= EDGE).all():
+            raise ValueError(f"Drawn people must stand within {EDGE:g} of the middle.")
+        group = columns["group"].astype(np.int64)
+        wrong = columns["wrong"].astype(np.int64)
+        return cls(X, group, columns["outcome"].astype(np.int64), group ^ wrong)
+
+    def changed(
+        self,
+        *,
+        remaining: float = 1.0,
+        wrong_outcomes: float = 0.0,
+        wrong_records: float = 0.0,
+    ) -> Self:
+        """Return people of whom group B is smaller, or who are recorded wrongly.
+
+        Parameters
+        ----------
+        remaining : float
+            Share of group B that stays.
+        wrong_outcomes : float
+            Share of group B whose outcome is turned round.
+        wrong_records : float
+            Share of all whose recorded group is turned round.
+
+        Returns
+        -------
+        People
+            The same people for the same shares; for a larger share those of a smaller
+            one and others.
+        """
+        generator = np.random.default_rng(0)
+        chances = generator.random((3, len(self)))
+        of_b = self.true_group == 1
+        turned = of_b & (chances[1] < wrong_outcomes)
+        outcome = np.where(turned, 1 - self.outcome, self.outcome)
+        wrong = chances[2] < wrong_records
+        group = np.where(wrong, 1 - self.group, self.group)
+        stays = ~of_b | (chances[0] < remaining)
+        return type(self)(
+            self.X[stays], group[stays], outcome[stays], self.true_group[stays]
+        )
+
+    def table(self) -> pd.DataFrame:
+        """Return the people as a table: where they stand, recorded group, outcome."""
+        group = np.array(GROUPS)[self.group]
+        return pd.DataFrame(
+            dict(zip(COLUMNS, (*self.X.T, group, self.outcome), strict=True))
+        )
+
+
+def _numbers(fields: Mapping[str, Any], name: str) -> Array:
+    values = fields.get(name)
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        raise ValueError(f"Drawn people need a list `{name}`.")
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"`{name}` of drawn people must hold numbers.") from None
+    if numbers.ndim != 1 or not np.isfinite(numbers).all():
+        raise ValueError(f"`{name}` of drawn people must hold finite numbers.")
+    return numbers

@@ -1,0 +1,125 @@
+"""The people of a scene in this session: those that the scene draws, or the reader."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import streamlit as st
+
+from fairdash.audits import playground
+from fairdash.datasets import Roles, Subgroups
+from fairdash.ui import pages
+from fairdash.ui.selection import Fields, bound, choose
+from fairdash.ui.widgets.frame import open_page
+from fairdash.ui.widgets.state import store
+
+_DRAWN = "playground people"  # of the session: by scene, what was drawn last
+_ALL = 100  # per cent
+
+
+@dataclass(frozen=True)
+class ChangeFields(Fields):
+    """Changes of the people in the address, in per cent."""
+
+    remaining_b: int | None = None
+    wrong_outcomes: int | None = None
+    wrong_records: int | None = None
+
+
+@dataclass(frozen=True)
+class DrawnPeople:
+    """People of a scene, and how many edits of this session they come after."""
+
+    scene: playground.Scene
+    people: playground.People
+    edit: int
+
+    @classmethod
+    def of(cls, scene: playground.Scene) -> Self:
+        """Return the people of a scene as session and address have them."""
+        kept = st.session_state.get(_DRAWN, {}).get(scene.key)
+        people, edit = (scene.people(), 0) if kept is None else kept
+        chosen = ChangeFields.here()
+        changed = people.changed(
+            remaining=_share(chosen.remaining_b, 1.0),
+            wrong_outcomes=_share(chosen.wrong_outcomes, 0.0),
+            wrong_records=_share(chosen.wrong_records, 0.0),
+        )
+        return cls(scene, changed, edit)
+
+    def take(self, fields: Any) -> None:
+        """Make people that a browser has drawn those of the scene.
+
+        They hold what was changed in the address, which therefore goes. Fields that no
+        browser of ours sends change nothing.
+        """
+        if not isinstance(fields, dict) or not isinstance(fields.get("edit"), int):
+            return
+        try:
+            people = playground.People.drawn(fields)
+        except ValueError:
+            return
+        drawn = st.session_state.get(_DRAWN, {})
+        st.session_state[_DRAWN] = {**drawn, self.scene.key: (people, fields["edit"])}
+        choose(remaining_b=None, wrong_outcomes=None, wrong_records=None)
+
+    def offer(self) -> None:
+        """Draw what can be done with the people: change, restore, take along."""
+        with st.container(horizontal=True):
+            with st.popover("Change the people"):
+                _change_sliders()
+            if self.edit and st.button("Back to the people of the scene"):
+                drawn = dict(st.session_state[_DRAWN])
+                drawn.pop(self.scene.key)
+                st.session_state[_DRAWN] = drawn
+                st.rerun(scope="fragment")
+            if st.button(
+                "Take this table along",
+                help="Makes a data set of these people, on which all pages work.",
+            ):
+                take_along(self.people, f"Playground: {self.scene.title.lower()}")
+
+
+def take_along(people: playground.People, name: str) -> None:
+    """Keep people as a data set of the app and open it on Data.
+
+    Its subgroups are the quarters of the plane.
+    """
+    across, up, group, outcome = playground.COLUMNS
+    roles = Roles(
+        target=outcome,
+        positive="1",
+        sensitive_feature=group,
+        features=(across, up),
+        subgroup_columns=(across, up),
+    )
+    quarters = Subgroups(columns=(across, up), cuts={across: (0.0,), up: (0.0,)})
+    digest = store().add_frame(people.table(), f"{name}.parquet")
+    dataset = store().add_dataset(digest, roles, name, quarters)
+    open_page(pages.DATA, data=dataset)
+
+
+def _change_sliders() -> None:
+    remaining = bound("remaining_b", _ALL, among=range(5, _ALL + 1, 5))
+    st.slider("Share of group B that stays (%)", 5, _ALL, step=5, **remaining)
+    half = range(0, 51, 5)
+    st.slider(
+        "Wrong outcomes of group B (%)",
+        0,
+        50,
+        step=5,
+        **bound("wrong_outcomes", 0, among=half),
+    )
+    st.slider(
+        "Wrong group records (%)",
+        0,
+        50,
+        step=5,
+        help="The method sees the recorded group. Rings mark whom it sees wrongly.",
+        **bound("wrong_records", 0, among=half),
+    )
+
+
+def _share(percent: int | None, usual: float) -> float:
+    if percent is None:
+        return usual
+    return min(max(percent, 0), _ALL) / _ALL

@@ -1,0 +1,89 @@
+// The plane of one method: its surface, the people, the decision line.
+
+function colours(root, data) {
+  const style = getComputedStyle(root)
+  const token = (name) => style.getPropertyValue(name).trim()
+  return { ink: token("--st-text-color"), accent: token("--st-primary-color"), groups: data.colours }
+}
+
+function drawPlane(state, view) {
+  const { data } = state, { canvas } = view
+  const box = canvas.getBoundingClientRect(), scale = devicePixelRatio || 1
+  const size = Math.max(Math.round(box.width * scale), 100)
+  if (canvas.width !== size) canvas.width = canvas.height = size
+  const pen = canvas.getContext("2d"), paint = colours(state.root, data)
+  const unit = size / (2 * data.edge), side = data.side
+  const x = (value) => (value + data.edge) * unit, y = (value) => (data.edge - value) * unit
+  const cell = size / (side - 1)
+  pen.clearRect(0, 0, size, size)
+  const surfaces = view.shown.map((_, group) => surface(view, group))
+  pen.imageSmoothingEnabled = true
+  pen.drawImage(tint(surfaces[0], side, paint.accent), 0, 0, size, size)
+  drawQuarters(pen, paint, x(0), y(0), size, scale)
+  // in half the width, marks of full size would hide one another
+  drawPeople(pen, state, view, paint, x, y, scale * Math.min(box.width / 480, 1))
+  surfaces.forEach((values, group) => {
+    pen.strokeStyle = surfaces.length > 1 ? paint.groups[group] : paint.ink
+    pen.setLineDash(group ? [9 * scale, 5 * scale] : [])
+    pen.lineWidth = 3 * scale
+    pen.beginPath()
+    for (const [a, b] of contour(values, side)) {
+      pen.moveTo(a[0] * cell, size - a[1] * cell)
+      pen.lineTo(b[0] * cell, size - b[1] * cell)
+    }
+    pen.stroke()
+  })
+  pen.setLineDash([])
+  drawCursor(pen, state, paint, x, y, scale)
+}
+
+function drawQuarters(pen, paint, middle, level, size, scale) {
+  pen.lineWidth = scale
+  pen.strokeStyle = paint.ink
+  pen.globalAlpha = 0.18
+  pen.setLineDash([4 * scale, 4 * scale])
+  pen.beginPath()
+  pen.moveTo(middle, 0); pen.lineTo(middle, size)
+  pen.moveTo(0, level); pen.lineTo(size, level)
+  pen.stroke()
+  pen.setLineDash([])
+  pen.globalAlpha = 1
+}
+
+// A round, B square; filled where the outcome is 1; larger where the method looks
+function drawPeople(pen, state, view, paint, x, y, scale) {
+  const { people } = state
+  const weights = state.stale ? null : view.ratio?.[view.setting]
+  for (let i = 0; i < people.across.length; i++) {
+    const large = weights ? Math.min(Math.max(Math.sqrt(weights[i]), 0.45), 3) : 1
+    const radius = 3.2 * scale * large
+    const px = x(people.across[i]), py = y(people.up[i])
+    pen.beginPath()
+    if (people.group[i]) pen.rect(px - radius * 0.9, py - radius * 0.9, radius * 1.8, radius * 1.8)
+    else pen.arc(px, py, radius, 0, 7)
+    pen.lineWidth = 1.4 * scale
+    pen.strokeStyle = pen.fillStyle = paint.groups[people.group[i]]
+    pen.globalAlpha = 0.85
+    if (people.outcome[i]) pen.fill()
+    else pen.stroke()
+    if (people.wrong[i] && state.data.truth) {
+      pen.strokeStyle = paint.ink
+      pen.beginPath()
+      pen.arc(px, py, radius * 2, 0, 7)
+      pen.stroke()
+    }
+  }
+  pen.globalAlpha = 1
+}
+
+// where keys act
+function drawCursor(pen, state, paint, x, y, scale) {
+  if (!state.cursor) return
+  const [px, py] = [x(state.cursor[0]), y(state.cursor[1])], arm = 9 * scale
+  pen.strokeStyle = paint.ink
+  pen.lineWidth = 2 * scale
+  pen.beginPath()
+  pen.moveTo(px - arm, py); pen.lineTo(px + arm, py)
+  pen.moveTo(px, py - arm); pen.lineTo(px, py + arm)
+  pen.stroke()
+}

@@ -1,0 +1,56 @@
+"""The process beside the app: answers, errors and its end."""
+
+import os
+import time
+
+import pytest
+
+from fairdash.jobs.aside import Aside
+
+
+@pytest.fixture
+def aside(monkeypatch):
+    monkeypatch.delenv("FAIRDASH_INLINE", raising=False)
+    process = Aside()
+    yield process
+    process.close()
+
+
+def test_calls_run_in_one_other_process_which_stays(aside):
+    pids = [aside.call("os:getpid").result() for _ in range(2)]
+    assert pids[0] == pids[1] != os.getpid()
+    assert aside.call("builtins:sorted", [2, 1], reverse=True).result() == [2, 1]
+
+
+def test_an_error_of_the_function_is_raised_here_and_calls_go_on(aside):
+    with pytest.raises(ValueError, match="invalid literal"):
+        aside.call("builtins:int", "x").result()
+    assert aside.call("builtins:int", "3").result() == 3
+
+
+def test_what_a_function_prints_is_no_answer(aside):
+    assert aside.call("builtins:print", "noise").result() is None
+
+
+def test_a_process_that_dies_says_so_and_another_takes_its_place(aside):
+    with pytest.raises(ChildProcessError, match="try it again"):
+        aside.call("os:_exit", 3).result()
+    assert aside.call("builtins:abs", -1).result() == 1
+
+
+def test_an_idle_process_ends(monkeypatch):
+    monkeypatch.delenv("FAIRDASH_INLINE", raising=False)
+    aside = Aside(idle_seconds=0)
+    pid = aside.call("os:getpid").result()
+    while aside._child is not None:
+        time.sleep(0.01)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    aside.close()
+
+
+def test_inline_runs_here(monkeypatch):
+    monkeypatch.setenv("FAIRDASH_INLINE", "1")
+    aside = Aside()
+    assert aside.call("os:getpid").result() == os.getpid()
+    aside.close()
