@@ -1,26 +1,67 @@
 """A process beside the app, in which functions of the package run one after another.
 
-With ``FAIRDASH_INLINE=1`` they run in the app itself.
-
 It is for what a page shows within seconds and nobody stores, such as models of the
 playground: a run of the engine would be queued, recorded and kept. torch is loaded
-there and not by the app.
+there and not by the app. With ``FAIRDASH_INLINE=1`` functions run in the app itself.
 """
 
 import importlib
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
-from typing import Any
+from types import FrameType
+from typing import Any, NamedTuple
 
 IDLE_SECONDS = 300.0  # after which the process ends; the next call starts another
 _SERVE = "from fairdash.jobs.aside import serve; serve()"
+
+
+class _Task(NamedTuple):
+    """A function of the package by its name, and its arguments."""
+
+    name: str
+    arguments: tuple[Any, ...]
+    named: dict[str, Any]
+
+    def run(self) -> Any:
+        module, _, name = self.name.partition(":")
+        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return function(*self.arguments, **self.named)
+
+
+class Call:
+    """A call on its way; it is made by `Aside.call`."""
+
+    def __init__(self, aside: "Aside", task: _Task) -> None:
+        self.task = task
+        self.future: Future[Any] = Future()
+        self._aside = aside
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Return what the function returns; wait at most ``timeout`` seconds.
+
+        Raises
+        ------
+        TimeoutError
+            When it is still queued or running.
+        CancelledError
+            When it was cancelled.
+        ChildProcessError
+            When the process died.
+        """
+        return self.future.result(timeout)
+
+    def cancel(self) -> None:
+        """Drop the call, or interrupt it where it is running."""
+        if not self.future.cancel():
+            self._aside.interrupt(self)
 
 
 class Aside:
@@ -30,52 +71,58 @@ class Aside:
         self._idle_seconds = idle_seconds
         self._child: subprocess.Popen[bytes] | None = None
         self._calls = ThreadPoolExecutor(1, thread_name_prefix="aside")
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the process, while it answers
+        self._running: Call | None = None
+        self._marking = threading.Lock()  # of what is running
         self._end: threading.Timer | None = None
 
-    def call(self, task: str, *arguments: Any, **named: Any) -> "Future[Any]":
-        """Queue a call and return its future; a queued call can be cancelled.
-
-        Parameters
-        ----------
-        task : str
-            ``module:function``, of which module and arguments can be pickled.
-
-        Returns
-        -------
-        Future
-            Its result is what the function returns. It raises what the function raises,
-            or ChildProcessError when the process died.
-        """
-        call = task, arguments, named
+    def call(self, task: str, *arguments: Any, **named: Any) -> Call:
+        """Queue a call of ``module:function``, whose arguments can be pickled."""
+        call = Call(self, _Task(task, arguments, named))
         if os.environ.get("FAIRDASH_INLINE") == "1":
-            return _answered(call)
-        return self._calls.submit(self._run, call)
+            _settle(call.future, *_answer(call.task))
+        else:
+            self._calls.submit(self._run, call)
+        return call
+
+    def interrupt(self, call: Call) -> None:
+        """Interrupt a call if it is the one that is running."""
+        with self._marking:
+            if self._running is call and self._child is not None:
+                self._child.send_signal(signal.SIGUSR1)
 
     def close(self) -> None:
-        """End the process and drop what is queued."""
+        """Drop what is queued, interrupt what is running and end the process."""
+        running = self._running
+        if running is not None:
+            running.cancel()
         self._calls.shutdown(cancel_futures=True)
         self._stop()
 
-    def _run(self, call: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
+    def _run(self, call: Call) -> None:
+        if not call.future.set_running_or_notify_cancel():
+            return
         with self._lock:
             if self._end is not None:
                 self._end.cancel()
             child = self._started()
+            with self._marking:
+                self._running = call
             try:
-                failed, result = _exchange(child, call)
+                failed, result = _exchange(child, call.task)
             except (EOFError, OSError, pickle.UnpicklingError):
                 child.kill()
                 _bury(child)
                 self._child = None
-                message = "The process that trains has ended; try it again."
-                raise ChildProcessError(message) from None
+                failed = True
+                result = ChildProcessError("The process that trains has ended.")
+            finally:
+                with self._marking:
+                    self._running = None
             self._end = threading.Timer(self._idle_seconds, self._stop)
             self._end.daemon = True
             self._end.start()
-        if failed:
-            raise result
-        return result
+        _settle(call.future, failed, result)
 
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._child is None or self._child.poll() is not None:
@@ -83,6 +130,7 @@ class Aside:
                 [sys.executable, "-P", "-c", _SERVE],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                start_new_session=True,  # out of reach of Ctrl-C in the app's terminal
             )
         return self._child
 
@@ -101,40 +149,59 @@ def aside() -> Aside:
     return Aside()
 
 
+class _Interrupted(BaseException):
+    """A call was cancelled; no handler of a library takes it for an error."""
+
+
 def serve() -> None:
     """Answer calls from the standard input until it ends."""
+    running = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if running:
+            raise _Interrupted
+
+    signal.signal(signal.SIGUSR1, interrupt)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     while True:
         try:
-            call = pickle.load(sys.stdin.buffer)
+            task = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         try:
-            answer = False, _called(call)
-        except Exception as error:  # it is raised where the call came from
-            answer = True, error
+            running = True
+            answer = _answer(task)
+            running = False
+        except _Interrupted:
+            running = False
+            answer = True, CancelledError()
         pickle.dump(answer, answers)
         answers.flush()
 
 
-def _exchange(child: "subprocess.Popen[bytes]", call: Any) -> tuple[bool, Any]:
+def _exchange(child: "subprocess.Popen[bytes]", task: _Task) -> tuple[bool, Any]:
     assert child.stdin is not None
     assert child.stdout is not None
-    pickle.dump(call, child.stdin)
+    pickle.dump(task, child.stdin)
     child.stdin.flush()
     answer: tuple[bool, Any] = pickle.load(child.stdout)
     return answer
 
 
-def _answered(call: tuple[str, tuple[Any, ...], dict[str, Any]]) -> "Future[Any]":
-    """Run a call here and now, and return its future."""
-    future: Future[Any] = Future()
+def _answer(task: _Task) -> tuple[bool, Any]:
+    """Return whether a task failed, and its result or error."""
     try:
-        future.set_result(_called(call))
+        return False, task.run()
     except Exception as error:  # it is raised where the result is asked for
-        future.set_exception(error)
-    return future
+        return True, error
+
+
+def _settle(future: "Future[Any]", failed: bool, result: Any) -> None:
+    if failed:
+        future.set_exception(result)
+    else:
+        future.set_result(result)
 
 
 def _bury(child: "subprocess.Popen[bytes]") -> None:
@@ -145,10 +212,3 @@ def _bury(child: "subprocess.Popen[bytes]") -> None:
         child.stdin.close()
     child.stdout.close()
     child.wait()
-
-
-def _called(call: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
-    task, arguments, named = call
-    module, _, name = task.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function(*arguments, **named)

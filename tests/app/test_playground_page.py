@@ -103,7 +103,7 @@ def test_people_are_changed_by_the_address_and_taken_along(visit, inline, browse
     (take,) = [b for b in page.button if b.label == "Take this table along"]
     take.click().run()
     assert not page.exception
-    assert page.title[0].value == "Is the table ready?"
+    assert page.title[0].value == "What is in the table?"
     record = open_store().dataset_record(page.query_params["data"])
     assert record.name == "Playground: a proxy"
     frame = open_store().table(record.table_sha256)

@@ -2,6 +2,7 @@
 
 import os
 import time
+from concurrent.futures import CancelledError
 
 import pytest
 
@@ -33,9 +34,24 @@ def test_what_a_function_prints_is_no_answer(aside):
 
 
 def test_a_process_that_dies_says_so_and_another_takes_its_place(aside):
-    with pytest.raises(ChildProcessError, match="try it again"):
+    with pytest.raises(ChildProcessError, match="has ended"):
         aside.call("os:_exit", 3).result()
     assert aside.call("builtins:abs", -1).result() == 1
+
+
+def test_a_running_call_is_interrupted_and_a_queued_one_dropped(aside):
+    pid = aside.call("os:getpid").result()
+    running = aside.call("time:sleep", 600)
+    queued = aside.call("builtins:abs", -1)
+    while aside._running is not running:
+        time.sleep(0.01)
+    time.sleep(0.2)  # until the process sleeps
+    queued.cancel()
+    running.cancel()
+    for call in (running, queued):
+        with pytest.raises(CancelledError):
+            call.result()
+    assert aside.call("os:getpid").result() == pid
 
 
 def test_an_idle_process_ends(monkeypatch):

@@ -117,7 +117,8 @@ class People:
             The same people for the same shares; for a larger share those of a smaller
             one and others.
         """
-        generator = np.random.default_rng(0)
+        # Scenes draw by a single number as the seed: this one is of no scene.
+        generator = np.random.default_rng([0, 1])
         chances = generator.random((3, len(self)))
         of_b = self.true_group == 1
         turned = of_b & (chances[1] < wrong_outcomes)

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from fairdash.jobs import aside
 from fairdash.methods import CATALOG
 
 _MOST = 64  # methods on people that are kept, about 0.5 MB each
+_WATCHED = "playground watched"  # of the session: what it trains
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class _Progress:
         self.surfaces: playground.Surfaces | None = None
         self.payload: dict[str, Any] | None = None
         self._stages = playground.stages_of(CATALOG[method])
-        self._future: Future[playground.Surfaces] | None = None
+        self._call: aside.Call | None = None
         self._lock = threading.Lock()
 
     @property
@@ -61,25 +62,31 @@ class _Progress:
         The first stage is waited for, at most so many seconds.
         """
         with self._lock:
-            if self._future is None and not self.done:
+            if self._call is None and not self.done:
                 self._begin()
-            if self._future is None:
-                return
-            try:
-                self.surfaces = self._future.result(0 if self.n_models else seconds)
-            except TimeoutError:
-                return
-            except Exception:
-                self._future = None
-                raise
-            self._future = None
-            self.payload = playground.payload(self.surfaces)
-            if not self.done:
-                self._begin()
+            call = self._call
+        if call is None:
+            return
+        if not self.n_models:
+            wait([call.future], seconds)
+        with self._lock:
+            # Another session may have taken it, or cancelled it, meanwhile.
+            if self._call is call and call.future.done():
+                self._call = None
+                self._take(call)
+
+    def _take(self, call: aside.Call) -> None:
+        try:
+            self.surfaces = call.result()
+        except CancelledError:
+            return
+        self.payload = playground.payload(self.surfaces)
+        if not self.done:
+            self._begin()
 
     def _begin(self) -> None:
         stage = next(s for s in self._stages if s.n_settings > self.n_models)
-        self._future = aside.aside().call(
+        self._call = aside.aside().call(
             "fairdash.audits.playground:train",
             self.people,
             self.method,
@@ -89,10 +96,11 @@ class _Progress:
         )
 
     def cancel(self) -> None:
-        """Drop the next stage, unless it is being trained."""
+        """Stop the stage that is being trained, or is to be."""
         with self._lock:
-            if self._future is not None and self._future.cancel():
-                self._future = None
+            if self._call is not None:
+                self._call.cancel()
+            self._call = None
 
 
 class _Kept:
@@ -109,8 +117,7 @@ class _Kept:
                 self._progress[key] = _Progress(people, method)
             self._progress.move_to_end(key)
             while len(self._progress) > _MOST:
-                _, dropped = self._progress.popitem(last=False)
-                dropped.cancel()
+                self._progress.popitem(last=False)
             return self._progress[key]
 
 
@@ -137,6 +144,10 @@ def trained(
         If the process that trains has ended.
     """
     progress = [_kept().of(people, method) for method in methods]
+    for method in st.session_state.get(_WATCHED, ()):
+        if method not in progress:
+            method.cancel()
+    st.session_state[_WATCHED] = progress
     for method in progress:
         method.go_on(seconds)
     views = [method.payload for method in progress if method.payload is not None]
