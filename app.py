@@ -22,7 +22,7 @@ with st.container(horizontal=True):
 if demo:
     ui.start_audit(data.add_sample("loans"))
 if methods:
-    ui.open_page(pages.PLAYGROUND)
+    ui.open_page(pages.PLAYGROUND, shown_method="road", beside="adversarial")
 if finished or tour:
     data.open_finished("loans", tour=tour)
 if compared:

@@ -1,6 +1,7 @@
 """The playground: grids are those of the methods, scenes show what they say."""
 
 import base64
+import json
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from fairdash.metrics import Drawn, evaluate, expected_local_di
 def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
     """At both ends of both sliders; a stack trains as each model by itself."""
     entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
-    slider = playground.slider_of(entry, n_stops=2)
+    slider = playground.slider_of(entry, people, n_stops=2)
     second = playground.second_slider_of(entry)
     surfaces = playground.train(
         people,
@@ -61,11 +62,31 @@ def _check_path(surfaces, people, *, mixture):
             assert stop[f"rate_{name}"] == pytest.approx(decided[members].mean())
 
 
+LITTLE = {"n_epochs": 1, "max_iter": 1, "n_samples": 1, "max_prefixes": 20}
+
+
+@pytest.mark.parametrize("method", CATALOG)
+def test_every_method_draws_every_scene(method):
+    """At the end of the slider, with little training: it is drawn without a fault."""
+    entry = CATALOG[method]
+    names = {param.name for param in entry.params}
+    params = {name: value for name, value in LITTLE.items() if name in names}
+    for scene in SCENES.values():
+        people = scene.people(n=300)
+        slider = playground.slider_of(entry, people)
+        stops = None if slider is None else slider.stops[-1:]
+        surfaces = playground.train(people, method, stops=stops, params=params)
+        assert np.isfinite(surfaces.grid).all()
+        sent = json.loads(json.dumps(playground.payload(surfaces), allow_nan=False))
+        assert len(sent["words"]) == len(sent["grids"]) == len(surfaces.settings)
+        assert "of decisions are right" in sent["words"][0]
+
+
 @pytest.mark.parametrize("method", ["unconstrained", "hardt", "broad"])
 def test_each_stage_keeps_the_models_of_the_one_before(method, monkeypatch):
     people, entry = SCENES["proxy"].people(n=120), CATALOG[method]
     surfaces = None
-    for stage in playground.stages_of(entry):
+    for stage in playground.stages_of(entry, people):
         n_before = 0 if surfaces is None else len(surfaces.grid)
         trained = playground.train(
             people,
@@ -90,7 +111,7 @@ def test_each_stage_keeps_the_models_of_the_one_before(method, monkeypatch):
         surfaces = trained
     # nothing is missing any more, so nothing is trained
     monkeypatch.setattr(type(entry), "estimator", None)
-    stage = playground.stages_of(entry)[0]
+    stage = playground.stages_of(entry, people)[0]
     again = playground.train(people, method, stops=stage.stops or None, known=surfaces)
     assert len(again.grid) == stage.n_settings
 

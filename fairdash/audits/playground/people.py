@@ -48,6 +48,11 @@ class People:
         up = np.where(self.X[:, 1] > 0, "upper ", "lower ")
         return np.char.add(up, across)
 
+    @property
+    def smallest_share(self) -> float:
+        """Share of the smaller of both recorded groups."""
+        return float(min(self.group.mean(), 1 - self.group.mean()))
+
     @cached_property
     def key(self) -> str:
         """A digest of all people, the same for equal people."""

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from fairdash.audits.playground.people import People
 from fairdash.methods import Method, Param
 
 N_STOPS = 9
+_NOISE = "noise_level"  # share of records that may be wrong
 # The stack sees all people of a scene at every step, for a hundred steps.
 _SCHEDULE = {"n_epochs": 100, "batch_size": 1024, "learning_rate": 0.005}
 # What tells most in the plane, where the usual range of a form is wider or narrower.
@@ -30,8 +32,8 @@ _RANGES = {
 _FIRST = {
     "fair_log_loss": "alpha",
     "noisy_dro": "tv_radius",
-    "noisy_soft": "noise_level",
-    "noisy_ideal": "noise_level",
+    "noisy_soft": _NOISE,
+    "noisy_ideal": _NOISE,
     "noisy_naive": "slack",
     "sensr": "fair_radius",
 }
@@ -73,14 +75,20 @@ class Stage:
         return max(len(self.stops), 1) * max(len(self.second_stops), 1)
 
 
-def slider_of(method: Method, n_stops: int = N_STOPS) -> Slider | None:
-    """Return the first slider of a method with its stops; None without one."""
+def slider_of(method: Method, people: People, n_stops: int = N_STOPS) -> Slider | None:
+    """Return the first slider of a method with its stops; None without one.
+
+    Its end is where the method can be trained on these people.
+    """
     param = method.trade_off()
     if param is None and method.key in _FIRST:
         param = _param(method, _FIRST[method.key])
     if param is None:
         return None
     low, high = _RANGES.get(method.key, (param.low, param.high))
+    if param.name == _NOISE:
+        # More noise would give the smallest group more people than it has.
+        high = min(high, 0.95 * people.smallest_share)
     return Slider(
         param.name, param.title, param.help, _stops(param, low, high, n_stops)
     )
@@ -95,9 +103,9 @@ def second_slider_of(method: Method) -> Slider | None:
     return Slider(param.name, param.title, param.help, stops)
 
 
-def stages_of(method: Method) -> tuple[Stage, ...]:
+def stages_of(method: Method, people: People) -> tuple[Stage, ...]:
     """Return what a page trains, in order: five stops, all, those of both sliders."""
-    slider = slider_of(method)
+    slider = slider_of(method, people)
     if slider is None:
         return (Stage(),)
     stages = [Stage(slider.stops[::2]), Stage(slider.stops)]

@@ -154,7 +154,7 @@ def train(
         ``second_stops`` are of a method without a second slider.
     """
     entry = CATALOG[method]
-    slider = _at_stops(slider_of(entry), stops)
+    slider = _at_stops(slider_of(entry, people), stops)
     second = None
     if second_stops:
         second = _at_stops(second_slider_of(entry), second_stops)

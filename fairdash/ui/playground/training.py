@@ -44,7 +44,7 @@ class _Progress:
         self.method = method
         self.surfaces: playground.Surfaces | None = None
         self.payload: dict[str, Any] | None = None
-        self._stages = playground.stages_of(CATALOG[method])
+        self._stages = playground.stages_of(CATALOG[method], people)
         self._call: aside.Call | None = None
         self._lock = threading.Lock()
 
