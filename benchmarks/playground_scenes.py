@@ -8,6 +8,7 @@ seeds, with the models that the playground trains.
 
 import argparse
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from fairdash.audits import playground
 from fairdash.audits.playground import SCENES, People, Surfaces
 
 
+@cache
 def trained(scene: str, method: str, seed: int) -> Surfaces:
     """Return all stops of a method's first slider on the people of a seed."""
     return playground.train(SCENES[scene].people(seed), method)

@@ -7,7 +7,7 @@ from fairdash.methods import CATALOG
 from fairdash.ui import pages, playground
 
 view = ui.page(pages.PLAYGROUND)
-scene, methods = playground.choose()
+scene, methods = playground.choose(view.data)
 st.markdown(f"**{scene.question}** {scene.look_for}")
 playground.draw_plane(scene, methods)
 summaries = [f"{CATALOG[key].label}: {CATALOG[key].summary}" for key in methods]

@@ -7,8 +7,8 @@ browser's own clock:
 - all: until all stops of both sliders are trained;
 - again: until the surface of a method that was trained before is there.
 
-Then the slider is dragged to and fro: the time from frame to frame, and what the browser
-sends between press and release.
+Then the slider is dragged: the time from frame to frame, and what the browser sends
+between press and release.
 
     python benchmarks/server/bench_playground.py [--presses 20]
 
@@ -132,7 +132,7 @@ def measure(page: Page, address: str, n_presses: int) -> None:
     everything = []
     again = []
     sockets: list[WebSocket] = []
-    page.on("websocket", sockets.append)
+    page.on("websocket", lambda opened: sockets.append(opened))
     page.goto(f"{address}/Playground?shown_method=logistic")
     print(f"cold: {until(page, 'Logistic', all_stops=False):.2f} s", flush=True)
     places = [(scene, method) for scene in SCENES for method in METHODS][:n_presses]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import streamlit as st
+from toys import ROLES, people_csv
 
 from fairdash.audits import playground
 from fairdash.methods import CATALOG
@@ -109,3 +110,28 @@ def test_people_are_changed_by_the_address_and_taken_along(visit, inline, browse
     frame = open_store().table(record.table_sha256)
     assert frame["outcome"].tolist() == people["outcome"]
     assert frame["group"].map(playground.GROUPS.index).tolist() == people["group"]
+
+
+def test_two_columns_of_a_data_set_are_a_plane(visit, inline, browser):
+    digest = open_store().add_table(people_csv(300), "people.csv")
+    data = open_store().add_dataset(digest, ROLES, "<b>People</b>")
+    page = visit("Playground", data=data, scene="table", shown_method="logistic")
+    assert not page.exception
+    drawn = browser.last
+    assert drawn["axes"] == ["age", "skill"]
+    assert len(drawn["people"]["across"]) <= 300
+    text = " ".join(block.value for block in page.markdown)
+    assert "the surface holds the others at their medians" in text
+    page.selectbox(key="selection plane_across").select("skill").run()
+    assert browser.last["axes"] == ["skill", "age"]
+    assert "Take this table along" not in [button.label for button in page.button]
+
+
+def test_a_data_set_without_two_numbers_says_what_to_do(visit, inline, browser):
+    digest = open_store().add_table(people_csv(300), "people.csv")
+    roles = ROLES.model_copy(update={"features": ("age", "branch")})
+    data = open_store().add_dataset(digest, roles, "People")
+    page = visit("Playground", data=data, scene="table")
+    assert not page.exception
+    assert not browser.calls
+    assert "Choose features" in [button.label for button in page.button]

@@ -18,12 +18,14 @@ from fairdash.audits.playground.surfaces import (
     grid_points,
     train,
 )
+from fairdash.audits.playground.tables import MOST_ROWS, people_of, plane_columns
 
 __all__ = [
     "COLUMNS",
     "GROUPS",
     "MIN_SIZE",
     "MOST_PEOPLE",
+    "MOST_ROWS",
     "SCENES",
     "SIDE",
     "People",
@@ -33,6 +35,8 @@ __all__ = [
     "Surfaces",
     "grid_points",
     "payload",
+    "people_of",
+    "plane_columns",
     "plane_payload",
     "second_slider_of",
     "settings_of",

@@ -2,6 +2,7 @@
 
 import base64
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
     ]
     return {
         "method": CATALOG[surfaces.method].label,
-        "shown": list(GROUPS) if reads_group else [""],
+        "shown": list(surfaces.people.names) if reads_group else [""],
         "slider": _slider(surfaces.slider),
         "second": _slider(surfaces.second),
         "grids": [
@@ -40,7 +41,7 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
         ],
         "ratio": ratio,
         "path": [{name: _number(value) for name, value in row.items()} for row in path],
-        "words": [words(row) for row in path],
+        "words": [words(row, surfaces.people.names) for row in path],
     }
 
 
@@ -49,7 +50,8 @@ def plane_payload(people: People) -> dict[str, Any]:
     return {
         "edge": EDGE,
         "side": SIDE,
-        "groups": list(GROUPS),
+        "groups": list(people.names),
+        "axes": list(people.axes),
         "people": {
             "across": np.round(people.X[:, 0], 3).tolist(),
             "up": np.round(people.X[:, 1], 3).tolist(),
@@ -73,10 +75,11 @@ def _number(value: Any) -> Any:
     return value
 
 
-def words(stop: dict[str, Any]) -> str:
+def words(stop: dict[str, Any], names: Sequence[str] = GROUPS) -> str:
     """Return what a stop does, in two sentences, from a row of `Surfaces.path`."""
     rates = " and ".join(
-        f"{percent(stop[f'rate_{name}'])} of {name}" for name in GROUPS
+        f"{percent(stop[f'rate_{code}'])} of {name}"
+        for code, name in zip(GROUPS, names, strict=True)
     )
     first = f"{percent(stop['accuracy'])} of decisions are right; {rates} are accepted."
     if not stop["place"] or not math.isfinite(stop["largest_local_gap"]):

@@ -1,7 +1,7 @@
 """People in the plane: where they stand, their group and their outcome."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Self
@@ -31,12 +31,21 @@ class People:
     outcome : ndarray of 0/1, (n,)
     true_group : ndarray of int, (n,)
         As it is; differs from ``group`` where records are wrong.
+    others : ndarray of shape (n, n_others), optional
+        Further features, which the plane holds at their medians.
+    names : tuple of str
+        Both groups.
+    axes : tuple of str
+        Both features of the plane; () of a scene, whose features have no names.
     """
 
     X: Array
     group: NDArray[np.int64]
     outcome: NDArray[np.int64]
     true_group: NDArray[np.int64]
+    others: Array | None = None
+    names: tuple[str, str] = GROUPS
+    axes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.X)
@@ -49,6 +58,20 @@ class People:
         return np.char.add(up, across)
 
     @property
+    def features(self) -> Array:
+        """All features that models learn from, those of the plane first."""
+        if self.others is None:
+            return self.X
+        return np.column_stack([self.X, self.others])
+
+    def at(self, points: Array) -> Array:
+        """Return all features of points of the plane, the others at their medians."""
+        if self.others is None:
+            return points
+        medians = np.median(self.others, axis=0)
+        return np.column_stack([points, np.tile(medians, (len(points), 1))])
+
+    @property
     def smallest_share(self) -> float:
         """Share of the smaller of both recorded groups."""
         return float(min(self.group.mean(), 1 - self.group.mean()))
@@ -57,8 +80,9 @@ class People:
     def key(self) -> str:
         """A digest of all people, the same for equal people."""
         digest = sha256()
-        for values in (self.X, self.group, self.outcome, self.true_group):
+        for values in (self.features, self.group, self.outcome, self.true_group):
             digest.update(np.ascontiguousarray(values).tobytes())
+        digest.update(repr((self.names, self.axes)).encode())
         return digest.hexdigest()
 
     @classmethod
@@ -131,8 +155,13 @@ class People:
         wrong = chances[2] < wrong_records
         group = np.where(wrong, 1 - self.group, self.group)
         stays = ~of_b | (chances[0] < remaining)
-        return type(self)(
-            self.X[stays], group[stays], outcome[stays], self.true_group[stays]
+        return replace(
+            self,
+            X=self.X[stays],
+            group=group[stays],
+            outcome=outcome[stays],
+            true_group=self.true_group[stays],
+            others=None if self.others is None else self.others[stays],
         )
 
     def table(self) -> pd.DataFrame:

@@ -140,8 +140,8 @@ SCENES = {
             "hidden_corner",
             "A hidden corner",
             "Is a model fair where nobody looked?",
-            "Watch the upper right: does the gap in that corner close when the gap "
-            "over all people does?",
+            "Compare ROAD with Zhang at the same λ: in the upper right ROAD leaves a "
+            "smaller gap, and it is right less often.",
             _hidden_corner,
         ),
         Scene(

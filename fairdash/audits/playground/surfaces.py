@@ -170,7 +170,7 @@ def train(
     if missing:
         fitted = entry.estimator(fixed, random_state=seed).fit_many(
             [dict(setting) for setting in missing],
-            people.X,
+            people.features,
             people.outcome,
             sensitive_features=np.array(GROUPS)[people.group],
         )
@@ -244,14 +244,14 @@ def _drawings(surfaces: Surfaces) -> list[_Drawing]:
 
 
 def _draw(method: Method, model: Any, people: People) -> _Drawing:
-    plane = grid_points()
+    plane = people.at(grid_points())
     groups_drawn = GROUPS if method.needs_groups else GROUPS[:1]
     surfaces = [
         _positive(method, model, plane, np.full(len(plane), group))
         for group in groups_drawn
     ]
     grid = np.array(surfaces).reshape(len(surfaces), SIDE, SIDE)
-    scores = _positive(method, model, people.X, np.array(GROUPS)[people.group])
+    scores = _positive(method, model, people.features, np.array(GROUPS)[people.group])
     return _Drawing(grid, scores, getattr(model, "ratio_", None))
 
 

@@ -148,8 +148,9 @@ function takeSlider(state) {
 }
 
 function key(state) {
-  const [a, b] = state.data.groups
-  const parts = [`Round ${a}, square ${b}; filled: outcome 1. Tinted: accepted.`]
+  const [a, b] = state.data.groups, [across, up] = state.data.axes
+  const parts = across ? [`Across: ${across}. Up: ${up}.`] : []
+  parts.push(`Round ${a}, square ${b}; filled: outcome 1. Tinted: accepted.`)
   if (state.views.some((view) => view.shown.length > 1)) parts.push(`A line for each group: that of ${b} is dashed.`)
   if (state.data.truth) parts.push("Ringed: recorded in the wrong group.")
   if (state.views.some((view) => view.ratio)) parts.push("Larger: the method looks more closely there (weight r).")
@@ -230,7 +231,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }
     take(state, given)
     brushes(state)
-    choose(state, state.tool)
+    // rows of a table stay as they are
+    root.querySelector(".tools").hidden = given.axes.length > 0
+    choose(state, given.axes.length ? "look" : state.tool)
     undo.disabled = !state.undo.length
     root.querySelector(".grid").classList.toggle("waiting", given.waiting)
     say(status, given.problem || (given.waiting ? "Trains…" : given.rest ? "More stops are being trained…" : ""))

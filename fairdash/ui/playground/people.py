@@ -52,7 +52,11 @@ class DrawnPeople:
         They hold what was changed in the address, which therefore goes. Fields that no
         browser of ours sends change nothing.
         """
-        if not isinstance(fields, dict) or not isinstance(fields.get("edit"), int):
+        if (
+            self.people.axes
+            or not isinstance(fields, dict)
+            or not isinstance(fields.get("edit"), int)
+        ):
             return
         try:
             people = playground.People.drawn(fields)
@@ -72,7 +76,7 @@ class DrawnPeople:
                 drawn.pop(self.scene.key)
                 st.session_state[_DRAWN] = drawn
                 st.rerun(scope="fragment")
-            if st.button(
+            if not self.people.axes and st.button(
                 "Take this table along",
                 help="Makes a data set of these people, on which all pages work.",
             ):

@@ -29,7 +29,11 @@ _PATIENCE = 60.0  # seconds for the first models, while there is nothing to look
 @st.fragment
 def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
     """Draw what methods do in a scene; say why where one cannot be trained there."""
-    drawn = DrawnPeople.of(scene)
+    try:
+        drawn = DrawnPeople.of(scene)
+    except ValueError as error:
+        problem("These people cannot be drawn", error)
+        return
     last = st.session_state.get(_LAST, [])
     message = ""
     rest = waiting = False
@@ -56,7 +60,7 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
         "edit": drawn.edit,
         "most": playground.MOST_PEOPLE,
         "colours": theme.group_colours_of(
-            playground.GROUPS, st.context.theme.type or "light"
+            drawn.people.names, st.context.theme.type or "light"
         ),
         "truth": bool((drawn.people.group != drawn.people.true_group).any()),
         "problem": message,
