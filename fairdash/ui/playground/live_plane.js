@@ -151,7 +151,7 @@ function key(state) {
   const [a, b] = state.data.groups, [across, up] = state.data.axes
   const parts = across ? [`Across: ${across}. Up: ${up}.`] : []
   parts.push(`Round ${a}, square ${b}; filled: outcome 1. Tinted: accepted.`)
-  if (state.views.some((view) => view.shown.length > 1)) parts.push(`A line for each group: that of ${b} is dashed.`)
+  if (state.views.some((view) => view.shown.length > 1)) parts.push(`A line for each group, in its colour; the tint is for ${a}.`)
   if (state.data.truth) parts.push("Ringed: recorded in the wrong group.")
   if (state.views.some((view) => view.ratio)) parts.push("Larger: the method looks more closely there (weight r).")
   return parts.join(" ")

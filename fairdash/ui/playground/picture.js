@@ -24,7 +24,6 @@ function drawPlane(state, view) {
   drawPeople(pen, state, view, paint, x, y, scale * Math.min(box.width / 480, 1))
   surfaces.forEach((values, group) => {
     pen.strokeStyle = surfaces.length > 1 ? paint.groups[group] : paint.ink
-    pen.setLineDash(group ? [9 * scale, 5 * scale] : [])
     pen.lineWidth = 3 * scale
     pen.beginPath()
     for (const [a, b] of contour(values, side)) {
@@ -33,7 +32,6 @@ function drawPlane(state, view) {
     }
     pen.stroke()
   })
-  pen.setLineDash([])
   drawCursor(pen, state, paint, x, y, scale)
 }
 
