@@ -164,8 +164,8 @@ SCENES = {
             "wrong_labels",
             "Wrong labels for one group",
             "What if the past was unjust to one group?",
-            "Part of the outcomes of B are recorded wrongly, and accuracy is counted on "
-            "what is recorded.",
+            "Part of the outcomes of B are recorded wrongly, and accuracy is counted "
+            "on what is recorded.",
             _wrong_labels,
         ),
         Scene(

@@ -6,7 +6,7 @@ const percent = (share) => (share === null ? "–" : `${Math.round(100 * share)}
 
 // the figures that two methods are compared by, in one line above each plane
 function facts(stop) {
-  const points = (share) => `${Math.round(100 * share)} pt`
+  const points = (share) => (share === null ? "–" : `${Math.round(100 * share)} pt`)
   const parts = [`${percent(stop.accuracy)} right`, `gap ${points(stop.gap)}`]
   if (stop.place) parts.push(`largest inside a quarter ${points(stop.largest_local_gap)}, ${stop.place}`)
   return parts.join(" · ")
