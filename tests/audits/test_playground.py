@@ -65,7 +65,7 @@ def _check_path(surfaces, people, *, mixture):
 LITTLE = {"n_epochs": 1, "max_iter": 1, "n_samples": 1, "max_prefixes": 20}
 
 
-@pytest.mark.parametrize("method", CATALOG)
+@pytest.mark.parametrize("method", sampled(CATALOG, 4))
 def test_every_method_draws_every_scene(method):
     """At the end of the slider, with little training: it is drawn without a fault."""
     entry = CATALOG[method]
