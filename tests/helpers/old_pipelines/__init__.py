@@ -1,0 +1,1 @@
+"""The measuring pipelines before there was one: what it is compared with."""

@@ -1,0 +1,288 @@
+"""Facts of a table, each computed once for all documents about it.
+
+An audit, a check of limits, a report and evidence packs say the same of the same rows
+because they read one `TableFacts`. Each number has its kind: how many rows, of whom,
+compared with whom and why, and whether its interval holds for one pair or for all.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from fairdash._counts import people_of
+from fairdash._validation import CROSS
+from fairdash._wording import listing
+from fairdash.audits.arguments import Arguments
+from fairdash.audits.tables.counting import CountedRows
+from fairdash.audits.tables.question import TableQuestion
+from old_pipelines.group import intervals
+from old_pipelines.group.measures import measure_by_group, measure_gaps
+
+MEASURE = "selection_rate"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The group that others are compared with, and why that one.
+
+    Attributes
+    ----------
+    n, positive : int
+        Its rows, and those decided positive.
+    named : bool
+        Whether the question names it; else the rows chose it.
+    favourable : bool
+        Whether a positive decision is good: then the highest rate is the best.
+    enough : bool
+        Whether it has enough rows to be compared; where no group has, the best of all
+        is the reference.
+    ahead : tuple of (str, int, int)
+        Groups with a better rate, with their rows and positive decisions. Unless the
+        reference was named they have too few rows to be compared with.
+    """
+
+    group: str
+    n: int
+    positive: int
+    named: bool
+    favourable: bool
+    enough: bool
+    ahead: tuple[tuple[str, int, int], ...] = ()
+
+    def words(self, decided: str = "positive") -> str:
+        """Return who it is, why, and who is ahead; ``decided`` as "selected"."""
+        best = "highest" if self.favourable else "lowest"
+        group = f"{self.group} ({self.positive:,} of {self.n:,} {decided})"
+        if self.named:
+            text = f"Compared with {group}, the group that was named."
+        elif self.enough:
+            text = (
+                f"Compared with {group}: the {best} rate of the groups with enough "
+                "rows."
+            )
+        else:
+            text = f"Compared with {group}: the {best} rate; no group has enough rows."
+        if not self.ahead:
+            return text
+        ahead = [
+            f"{name} ({positive:,} of {n:,} {decided})"
+            for name, n, positive in self.ahead
+        ]
+        have = "has" if len(ahead) == 1 else "have"
+        better = "a higher rate" if self.favourable else "a lower rate"
+        text = f"{text} {listing(ahead)} {have} {better}"
+        return f"{text}." if self.named else f"{text}, but {have} too few rows."
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFacts:
+    """Counts, rates and comparisons of the groups of one column, or of several crossed.
+
+    Attributes
+    ----------
+    rows : int
+        That count here.
+    groups : DataFrame
+        group, n, positive (rows), rate, low, high: Wilson's interval of this rate
+        alone.
+    comparisons : DataFrame
+        group, reference, then difference and ratio, each with low and high, which hold
+        for all ``pairs`` at once (Bonferroni), and alone_low and alone_high, which hold
+        for this pair alone; too_few (whether a group expects fewer than five rows of
+        either decision).
+    pairs : int
+        For how many pairs of groups low and high hold at once.
+    """
+
+    feature: str
+    rows: int
+    groups: pd.DataFrame
+    reference: Reference
+    comparisons: pd.DataFrame
+    pairs: int
+    confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as Python's own types; NaN stays."""
+        return {
+            "feature": self.feature,
+            "rows": self.rows,
+            "groups": self.groups.to_dict("records"),
+            "reference": {**asdict(self.reference), "why": self.reference.words()},
+            "comparisons": self.comparisons.to_dict("records"),
+            "pairs": self.pairs,
+            "confidence": self.confidence,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class TableFacts:
+    """The facts of a table that every document about it reads.
+
+    Attributes
+    ----------
+    parts : mapping of str to GroupFacts
+        By column of groups; several that are crossed are joined by " × ".
+    """
+
+    rows: CountedRows
+    parts: Mapping[str, GroupFacts]
+
+    @classmethod
+    def of(
+        cls,
+        rows: CountedRows,
+        decided: ArrayLike,
+        question: TableQuestion,
+        *,
+        confidence: float = 0.95,
+    ) -> "TableFacts":
+        """Return the facts of rows that were decided so."""
+        table = rows.frame
+        parts = {
+            CROSS.join(columns): group_facts(
+                decided,
+                Arguments(table).groups(list(columns)),
+                feature=CROSS.join(columns),
+                reference=question.reference,
+                favourable=question.favourable,
+                sample_weight=rows.weights(question),
+                cluster=_column(table, question.unit),
+                confidence=confidence,
+            )
+            for columns in rows.crossed
+        }
+        return cls(rows, parts)
+
+    @property
+    def positive(self) -> pd.DataFrame:
+        """feature, group, n and positive: rows and positive decisions."""
+        columns = ["group", "n", "positive"]
+        counts = [
+            part.groups[columns].assign(feature=name)
+            for name, part in self.parts.items()
+        ]
+        whole = pd.concat(counts, ignore_index=True)
+        return whole[["feature", *columns]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the facts as Python's own types; NaN stays."""
+        return {
+            "rows": self.rows.n,
+            "excluded": [part._asdict() for part in self.rows.excluded],
+            "remarks": list(self.rows.remarks),
+            "values": [value._asdict() for value in self.rows.decision_values],
+            "parts": [part.to_dict() for part in self.parts.values()],
+        }
+
+
+def group_facts(
+    decided: ArrayLike,
+    groups: ArrayLike,
+    *,
+    feature: str = "",
+    reference: str | None = None,
+    favourable: bool = True,
+    sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> GroupFacts:
+    """Return counts, rates and comparisons of the groups of some rows.
+
+    Parameters
+    ----------
+    decided : array of bool, (n_rows,)
+    groups : array, (n_rows,)
+    reference : str, optional
+        Group that others are compared with; by default the one with the best rate of
+        those with enough rows, as `fairdash.metrics.measure_gaps` chooses it.
+    """
+    flags = np.asarray(decided, dtype=bool)
+    labels = np.asarray(groups, dtype=str)
+    rows: dict[str, Any] = {
+        "sensitive_features": labels,
+        "sample_weight": sample_weight,
+        "cluster": cluster,
+    }
+    values = flags.astype(np.int8)
+    rates = measure_by_group(MEASURE, None, values, confidence=confidence, **rows)
+    # A sampling weight is no number of people: n counts rows, or people of a count.
+    people = people_of(sample_weight)
+    if people is None:
+        people = np.ones(len(flags))
+    counted = pd.DataFrame({"n": people, "positive": people * flags})
+    counts = counted.groupby(labels).sum().astype(np.int64)
+    table = counts.rename_axis("group").reset_index()
+    by_group = rates.set_index(rates["group"].astype(str))
+    for name, column in (("rate", "value"), ("low", "ci_low"), ("high", "ci_high")):
+        table[name] = table["group"].map(by_group[column])
+
+    # A reference that the rows choose may be any group, so intervals then hold for all
+    # pairs of groups, not only for those with it.
+    is_named = reference is not None
+    n_groups = len(table)
+    n_pairs = n_groups - 1 if is_named else n_groups * (n_groups - 1) // 2
+    at_once = intervals.for_all_pairs(confidence, n_groups, held=is_named)
+    options = {"reference": reference, "favourable": favourable, **rows}
+    alone = measure_gaps(MEASURE, None, values, confidence=confidence, **options)
+    together = measure_gaps(MEASURE, None, values, confidence=at_once, **options)
+    return GroupFacts(
+        feature=feature,
+        rows=int(people.sum()),
+        groups=table,
+        reference=_reference(table, together, is_named, favourable),
+        comparisons=_comparisons(together, alone),
+        pairs=n_pairs,
+        confidence=confidence,
+    )
+
+
+def _reference(
+    table: pd.DataFrame, pairs: pd.DataFrame, named: bool, favourable: bool
+) -> Reference:
+    """Return the group that pairs compare with, and the groups with a better rate."""
+    name = str(pairs["reference"].iloc[0])
+    rates = table.set_index("group")["rate"]
+    is_better = rates > rates[name] if favourable else rates < rates[name]
+    counts = {}
+    for group, n, positive in zip(
+        table["group"].tolist(),
+        table["n"].tolist(),
+        table["positive"].tolist(),
+        strict=True,
+    ):
+        counts[group] = (n, positive)
+    n, positive = counts[name]
+    return Reference(
+        group=name,
+        n=n,
+        positive=positive,
+        named=named,
+        favourable=favourable,
+        enough=not pairs["too_few"].all(),
+        ahead=tuple((group, *counts[group]) for group in is_better.index[is_better]),
+    )
+
+
+def _comparisons(together: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs of groups with the intervals of all at once and of each alone."""
+    names = {
+        "difference": ("ci_low", "ci_high"),
+        "ratio": ("ratio_low", "ratio_high"),
+    }
+    table = together[["group", "reference"]].astype(str)
+    for name, (low, high) in names.items():
+        table[name] = together[name]
+        table[f"{name}_low"] = together[low]
+        table[f"{name}_high"] = together[high]
+        table[f"{name}_alone_low"] = alone[low]
+        table[f"{name}_alone_high"] = alone[high]
+    return table.assign(too_few=together["too_few"])
+
+
+def _column(table: pd.DataFrame, name: str | None) -> Any:
+    return None if name is None else table[name].array
