@@ -27,6 +27,7 @@ __all__ = [
     "calibration_curve",
     "catalog",
     "chances",
+    "choose_finding",
     "clause",
     "comparable_directions",
     "compare",
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from fairdash.metrics.group.finding import (
         Finding,
         Speech,
+        choose_finding,
         clause,
         gap_ends,
         sentence,

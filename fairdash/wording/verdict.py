@@ -62,12 +62,10 @@ def worst_inside(
     confidence: float,
     favourable: bool,
 ) -> metrics.Finding | None:
-    """Return who is worse off in the subgroup with the widest gap, or the surest.
+    """Return who is worse off in the subgroup that `choose_finding` names.
 
-    The widest gap is sure where it exceeds ``chance`` and its interval, for all pairs
-    of groups in all estimable subgroups at once, excludes 0. Else the surest gap is
-    returned whose interval excludes 0 with half the error, ``confidence`` of 97.5 %
-    instead of 95: a tiny group raises chance, but not that of pairs without it.
+    Intervals hold for all pairs of groups in all estimable subgroups at once. Where no
+    gap can be named the widest is returned, not sure; None where none is estimable.
     """
     gaps = local.gaps()
     if np.isnan(gaps).all():
@@ -78,12 +76,12 @@ def worst_inside(
         _widest_pair(measure, local, int(index), confidence, favourable)
         for index in widest_first
     ]
-    widest = findings[0]
-    enough_rows = widest.reason != metrics.TOO_FEW
-    if np.nanmax(gaps) > chance and widest.clear and enough_rows:
-        return replace(widest, sure=True, reason="")
-    sure = [finding for finding in findings if finding.sure]
-    return max(sure, key=lambda f: max(f.low, -f.high), default=widest)
+    named = metrics.choose_finding(
+        findings, findings[0], beyond_chance=bool(np.nanmax(gaps) > chance)
+    )
+    if named is None:
+        return findings[0]
+    return replace(named, sure=True, reason="")
 
 
 def _widest_pair(

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from fairdash._metric_names import PARITY, WORST
 from fairdash.audits.gaps.evaluation import (
@@ -23,9 +22,18 @@ from fairdash.audits.trials.models import Setting, on_shared_seeds
 from fairdash.audits.trials.own_settings import beside_trained
 from fairdash.audits.trials.rows import Tested, tested
 from fairdash.datasets import Subgroups
-from fairdash.metrics import Finding, both_ways, catalog, views
+from fairdash.metrics import (
+    Finding,
+    LocalMeasure,
+    both_ways,
+    catalog,
+    intervals,
+    views,
+)
 from fairdash.store import Store
 from fairdash.sweep import BASELINE
+
+_GAPS = {"overall": PARITY, "worst_1": WORST}  # of a `LocalResult` and of an evaluation
 
 
 def local_by_measure(
@@ -48,18 +56,18 @@ def local_by_measure(
 def named_metrics(
     store: Store, models: Sequence[Setting], dataset_id: str, subgroups: Subgroups
 ) -> pd.DataFrame:
-    """Return `metrics_by_setting`, gaps with the intervals of `local_by_measure`.
+    """Return `metrics_by_setting`, its gaps those of `local_by_measure`.
 
     So a gap that Train and Local fairness show has one interval.
     """
     table = metrics_by_setting(store, models, dataset_id, subgroups)
-    metrics = {"overall": PARITY, "worst_1": WORST}
     for index, model in zip(table.index, models, strict=True):
         row = local_by_measure(store, [model], dataset_id, subgroups).row
-        for name, metric in metrics.items():
-            if np.isclose(row[name], table.loc[index, metric]):
-                for end in ("low", "high"):
-                    table.loc[index, f"{metric}_{end}"] = row[f"{name}_{end}"]
+        for name, metric in _GAPS.items():
+            # An evaluation has no gap where some group has no value.
+            if np.isfinite(table.loc[index, metric]):
+                for end in ("", "_low", "_high"):
+                    table.loc[index, f"{metric}{end}"] = row[f"{name}{end}"]
     return table
 
 
@@ -135,45 +143,59 @@ def _measured_model(
     by_seed = [local_measure(trial, measure) for trial in trials]
     inside = farthest_pairs(by_seed, measure, table)
     whole = widest_gap(store, model, dataset_id, measure, favourable=favourable)
-    table = _with_intervals_of(table, measure, inside, whole)
+    table = _with_named_intervals(table, measure, by_seed, inside, whole)
     row = _model_row(model, table, measure, by_trial)
     chance = float(np.mean([trial.chance for trial in by_trial]))
     return _MeasuredModel(table, row, chance, inside, whole)
 
 
-def _with_intervals_of(
-    table: pd.DataFrame, measure: str, inside: Sequence[Finding], whole: Finding
+def _with_named_intervals(
+    table: pd.DataFrame,
+    measure: str,
+    by_seed: Sequence[LocalMeasure],
+    inside: Sequence[Finding],
+    whole: Finding,
 ) -> pd.DataFrame:
     """Give a gap the interval with which it is named, so that a number has one.
 
-    A mean over seeds of gaps is another number than the gap of means, and keeps its
-    own. The largest gap has the interval of its subgroup.
+    A gap is that of the groups named where these are farthest apart in every seed. Else
+    it is a mean over gaps of other groups, and keeps its own interval. The largest gap
+    has that of a subgroup whose gap is the largest in every seed.
     """
-    value = table["value"].to_numpy(np.float64)
-    low = table["low"].to_numpy(np.float64).copy()
-    high = table["high"].to_numpy(np.float64).copy()
+    table = table.copy()
     of_gaps = (table["measure"] == views.gap_of(measure)) & table["group"].isna()
-    over_all = table["subgroup"].isna().to_numpy()
-    subgroup = table["subgroup"].astype(object).to_numpy()
-    gaps = np.flatnonzero(of_gaps)
 
-    def give(rows: NDArray[np.intp], finding: Finding) -> None:
-        same = rows[np.isclose(value[rows], abs(finding.value))]
-        least, most = sorted((abs(finding.low), abs(finding.high)))
-        low[same] = least if finding.clear else 0.0
-        high[same] = most
+    def give(rows: "pd.Series[bool]", finding: Finding) -> None:
+        table.loc[rows, ["low", "high"]] = intervals.folded(finding.low, finding.high)
 
     for finding in inside:
-        give(gaps[subgroup[gaps] == subgroup_of(finding)], finding)
-    give(gaps[over_all[gaps]], whole)
-    estimable = gaps[~over_all[gaps] & np.isfinite(value[gaps])]
-    if len(estimable):
-        widest = estimable[value[estimable].argmax()]
-        largest = np.flatnonzero(table["measure"] == views.worst_of(measure))
-        same = largest[np.isclose(value[largest], value[widest])]
-        low[same] = low[widest]
-        high[same] = high[widest]
-    return table.assign(low=low, high=high)
+        subgroup = subgroup_of(finding)
+        if _is_widest(by_seed, finding, subgroup):
+            give(of_gaps & (table["subgroup"] == subgroup), finding)
+    if _is_widest(by_seed, whole, None):
+        give(of_gaps & table["subgroup"].isna(), whole)
+    gaps = table[of_gaps & table["subgroup"].notna() & np.isfinite(table["value"])]
+    if gaps.empty:
+        return table
+    widest = gaps.loc[gaps["value"].idxmax()]
+    if all(local.is_largest(widest["subgroup"]) for local in by_seed):
+        of_largest = table["measure"] == views.worst_of(measure)
+        table.loc[of_largest, ["low", "high"]] = widest["low"], widest["high"]
+    return table
+
+
+def _is_widest(
+    by_seed: Sequence[LocalMeasure], finding: Finding, subgroup: str | None
+) -> bool:
+    """Return whether the groups of a finding are farthest apart in every seed.
+
+    With the same one ahead: a gap that turns between seeds has another mean.
+    """
+    higher = finding if finding.value >= 0 else finding.turned()
+    return all(
+        local.is_widest(higher.group, higher.reference, subgroup=subgroup)
+        for local in by_seed
+    )
 
 
 def _model_row(

@@ -10,7 +10,13 @@ import pandas as pd
 
 from fairdash._deciding import Deciding
 from fairdash._wording import NO_SUBGROUPS
-from fairdash.metrics import BothWays, Finding, turned_gaps, views
+from fairdash.metrics import (
+    BothWays,
+    Finding,
+    choose_finding,
+    turned_gaps,
+    views,
+)
 from fairdash.sweep import BASELINE
 
 SEVERAL = 3  # largest gaps whose mean stands beside the largest
@@ -114,22 +120,15 @@ class LocalGaps:
 
     @cached_property
     def finding(self) -> Finding | None:
-        """The gap to name: the largest if it is beyond chance, else the surest.
-
-        The largest gap may be within the reach of chance, as that of a small subgroup
-        often is, and the gap of a larger one still be sure. Of fair subgroups one is
-        then named in at most 4 % of tables.
-        """
+        """The gap that `choose_finding` names; of fair subgroups, in 4 % of tables."""
         if self.widest is None:
             return None
         findings = self.nameable(self.inside)
-        widest = str(self.widest["subgroup"])
-        if self.widest["gap"] > self.chance:
-            for finding in findings:
-                if subgroup_of(finding) == widest and finding.low > 0:
-                    return finding
-        sure = [finding for finding in findings if finding.sure]
-        return max(sure, key=lambda finding: finding.low, default=None)
+        subgroup = str(self.widest["subgroup"])
+        widest = [f for f in findings if subgroup_of(f) == subgroup]
+        return choose_finding(
+            findings, next(iter(widest), None), beyond_chance=self.beyond_chance
+        )
 
     @property
     def difference(self) -> Finding | None:
@@ -170,7 +169,7 @@ class LocalGaps:
         """Whether the finding is the largest gap, and this is beyond chance."""
         if self.finding is None or self.widest is None:
             return False
-        if self.widest["gap"] <= self.chance:
+        if not self.beyond_chance:
             return False
         return subgroup_of(self.finding) == str(self.widest["subgroup"])
 

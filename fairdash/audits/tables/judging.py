@@ -10,6 +10,7 @@ import pandas as pd
 from fairdash._wording import interval, listing, number, plural
 from fairdash.analysis import JUDGEMENTS, Judgement, LimitSide, judge
 from fairdash.audits.tables.policy import EVERY, Limit, Policy
+from fairdash.metrics import intervals
 
 _LUCK = "beyond the limit, but not surely among all estimates judged"
 
@@ -210,7 +211,7 @@ def _judge(index: int, limit: Limit, policy: Policy, row: Any) -> Judged:
     if limit.of == "gap":
         # A limit is about the size of a gap: its interval is folded at 0.
         value = abs(value)
-        low, high = max(low, -high, 0.0), max(-low, high)
+        low, high = map(float, intervals.folded(low, high))
     status, reason = judge(policy.judge_of(limit), limit.bound, value, low, high)
     n = int(row.n)
     fewest = limit.min_rows or policy.min_rows

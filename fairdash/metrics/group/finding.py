@@ -5,11 +5,13 @@ shell and in a notebook.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fairdash._change import excludes_zero
 from fairdash._wording import MINUS, group_label, in_decimals, whole_points
 from fairdash.metrics.group.catalog import measure_in_text, measure_of
+from fairdash.metrics.group.cell_values import TOO_FEW
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,42 @@ class Finding:
             low=-self.high,
             high=-self.low,
         )
+
+
+def choose_finding(
+    findings: Iterable[Finding], widest: Finding | None, *, beyond_chance: bool
+) -> Finding | None:
+    """Return the gap inside subgroups to name: the widest beyond chance, else a sure.
+
+    The widest gap may be within the reach of chance, as that of a small subgroup often
+    is, and the gap of a larger one still be sure. There are two ways to be sure, and
+    each has half of the error.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        One of each subgroup, ``sure`` where its interval at half the error excludes 0.
+    widest : Finding or None
+        That of the subgroup with the widest gap.
+    beyond_chance : bool
+        Whether this gap exceeds the largest one that chance alone shows.
+
+    Returns
+    -------
+    Finding or None
+        The widest where it is beyond chance and clear, and its groups have enough rows.
+        Else, of those that are sure, the one whose interval is farthest from 0; None
+        where none is.
+    """
+    if widest is not None and beyond_chance and _is_clear(widest):
+        return widest
+    sure = (finding for finding in findings if finding.sure)
+    return max(sure, key=lambda f: max(f.low, -f.high), default=None)
+
+
+def _is_clear(finding: Finding) -> bool:
+    """Return whether an interval excludes 0, of groups with enough rows to say so."""
+    return finding.clear and finding.reason != TOO_FEW
 
 
 @dataclass(frozen=True)

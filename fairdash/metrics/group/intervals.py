@@ -126,11 +126,9 @@ def largest_gap(
         cells = Interval(value, *ends(z))
         return difference_of(cells.take(first), cells.take(second), pair_correlation)
 
-    # Folded at 0: the nearer end of an interval on one side of 0 is its lower end.
-    low, high = differences(normal_quantile(1 - (1 - confidence) / comparisons))
-    lower = np.maximum(np.maximum(low, -high), 0)
-    low, high = differences(normal_quantile(confidence))
-    upper = np.minimum(np.maximum(-low, high), most)
+    lower, _ = folded(*differences(normal_quantile(1 - (1 - confidence) / comparisons)))
+    _, upper = folded(*differences(normal_quantile(confidence)))
+    upper = np.minimum(upper, most)
     return (
         _largest(lower, defined, pair_axes),
         _largest(upper, defined, pair_axes),
@@ -153,6 +151,16 @@ def difference_of(
     down = reach(left.value - left.low, right.high - right.value)
     up = reach(left.high - left.value, right.value - right.low)
     return difference - down, difference + up
+
+
+def folded(low: ArrayLike, high: ArrayLike) -> Bounds:
+    """Return the ends of the size of a difference: its own ends, folded at 0.
+
+    The nearer end of an interval on one side of 0 is the lower end; one that reaches 0
+    starts there.
+    """
+    nearer = np.maximum(low, np.negative(high))
+    return np.maximum(nearer, 0.0), np.maximum(np.negative(low), high)
 
 
 def for_all_pairs(

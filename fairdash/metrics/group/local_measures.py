@@ -376,6 +376,31 @@ class LocalMeasure(LocalValues):
             return np.zeros(len(self.cells.groups), dtype=bool)
         return cells.comparable()
 
+    def is_widest(
+        self, highest: str, lowest: str, *, subgroup: str | None = None
+    ) -> bool:
+        """Return whether one group has the largest value and another the smallest.
+
+        Over all rows or inside a subgroup; there also where it has no gap at all.
+        """
+        cells = self._cells(subgroup)
+        if cells is None or (~np.isnan(cells.value)).sum() < 2:
+            return True
+        if not {highest, lowest} <= set(self.cells.groups):
+            return False
+        high = cells.value[self.cells.groups.index(highest)]
+        low = cells.value[self.cells.groups.index(lowest)]
+        return bool(high == np.nanmax(cells.value) and low == np.nanmin(cells.value))
+
+    def is_largest(self, subgroup: str) -> bool:
+        """Return whether no other subgroup has a larger gap; so where none has any."""
+        gaps = self.gaps()
+        if np.isnan(gaps).all():
+            return True
+        if subgroup not in self.cells.subgroups:
+            return False
+        return bool(gaps[self.cells.subgroups.index(subgroup)] == np.nanmax(gaps))
+
     def _cells(self, subgroup: str | None) -> CellValues | None:
         """Return the estimates by group of all rows, or inside a subgroup."""
         if subgroup is None:
