@@ -13,16 +13,14 @@ from fairdash.metrics import (
     LocalMeasure,
     Speech,
     intervals,
-    measure_by_group,
-    measure_gaps,
     sentence,
 )
 
 
 class Measured(NamedTuple):
-    """Tables of an `Audit`, and the estimates that ``local`` is computed from.
+    """Tables of an `Audit`, and the estimates by measure that all are views of.
 
-    ``estimates`` are by measure; without subgroups there are none, and no ``local``.
+    Without subgroups there is no ``local``.
     """
 
     by_group: pd.DataFrame
@@ -48,45 +46,33 @@ def measured(
     ``predicted`` are the predictions by measure. Gaps hold for all pairs of groups and
     for so many tables at once, ``times``, as chance does.
     """
-
-    def rates_of(measure: str) -> pd.DataFrame:
-        return measure_by_group(
-            measure, y, predicted[measure], confidence=confidence, **rows
-        )
-
-    by_group = _by_measure(predicted, rates_of)
+    inside = inside or {"subgroups": None}
+    estimates = LocalMeasure.of_each(predicted, y, **inside, **rows)
+    n_groups = len(next(iter(estimates.values())).cells.groups)
     # Any pair of groups may be named afterwards, so a gap's interval holds for all of
     # them at once (Bonferroni); with a reference that was named beforehand, for the
     # pairs with it only.
     level = intervals.for_all_pairs(
-        confidence,
-        by_group["group"].nunique(),
-        held=reference is not None,
-        times=times,
+        confidence, n_groups, held=reference is not None, times=times
     )
+
+    def rates_of(measure: str) -> pd.DataFrame:
+        return estimates[measure].by_group.table(confidence=confidence)
 
     def gaps_of(measure: str) -> pd.DataFrame:
-        return _gaps(
-            measure,
-            speech,
-            y,
-            predicted[measure],
-            confidence=level,
-            reference=reference,
-            favourable=favourable,
-            **rows,
+        gaps = estimates[measure].by_group.gaps(
+            reference=reference, favourable=favourable, confidence=level
         )
+        return _with_sentences(gaps, measure, speech)
 
+    def local_of(measure: str) -> pd.DataFrame:
+        return _local(estimates[measure], confidence, times)
+
+    by_group = _by_measure(predicted, rates_of)
     gaps = _by_measure(predicted, gaps_of)
-    if inside is None:
-        return Measured(by_group, gaps, None, {})
-    estimates = {
-        measure: LocalMeasure.of(measure, y, predictions, **inside, **rows)
-        for measure, predictions in predicted.items()
-    }
-    local = _by_measure(
-        predicted, lambda measure: _local(estimates[measure], confidence, times)
-    )
+    local = None
+    if inside["subgroups"] is not None:
+        local = _by_measure(predicted, local_of)
     return Measured(by_group, gaps, local, estimates)
 
 
@@ -99,11 +85,8 @@ def _by_measure(
     return whole[["measure", *whole.columns.drop("measure")]]
 
 
-def _gaps(
-    measure: str, speech: Speech, y: Any, predicted: Any, **options: Any
-) -> pd.DataFrame:
+def _with_sentences(gaps: pd.DataFrame, measure: str, speech: Speech) -> pd.DataFrame:
     """Return the gaps of a measure, whether each is clear, and its sentence."""
-    gaps = measure_gaps(measure, y, predicted, **options)
     # Intervals of few rows are too narrow to be believed: they are never clear.
     clear = excludes_zero(gaps["ci_low"], gaps["ci_high"]) & ~gaps["too_few"]
     table = gaps.assign(measure=measure, clear=clear)

@@ -16,6 +16,7 @@ __all__ = [
     "Drawn",
     "FairMetric",
     "Finding",
+    "GroupMeasure",
     "LocalMeasure",
     "Measure",
     "Measured",
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
         gap_ends,
         sentence,
     )
+    from fairdash.metrics.group.group_measure import GroupMeasure
     from fairdash.metrics.group.local import (
         expected_local_di,
         local_di,

@@ -10,7 +10,9 @@ from fairdash.metrics import TOO_FEW, Finding, LocalMeasure, choose_finding, int
 SMALL = Finding("selection_rate", "small", "b", "a", 0.5, 0.1, 0.9, sure=False)
 LARGE = Finding("selection_rate", "large", "b", "a", 0.2, 0.15, 0.25)
 TURNED = Finding("selection_rate", "turned", "b", "a", -0.3, -0.4, -0.2)
-FEW = Finding("selection_rate", "few", "b", "a", 0.6, 0.1, 1, sure=False, reason=TOO_FEW)
+FEW = Finding(
+    "selection_rate", "few", "b", "a", 0.6, 0.1, 1, sure=False, reason=TOO_FEW
+)
 UNSURE = Finding("selection_rate", "unsure", "b", "a", 0.6, -0.1, 1, sure=False)
 
 

@@ -19,7 +19,8 @@ from fairdash.audits.tables import facts
 from fairdash.metrics import MEASURES, Drawn, Speech, catalog
 from fairdash.wording import worst_inside
 
-EQUAL = {"rtol": 1e-12, "atol": 1e-12}
+# the upper end of a ratio to nearly 0 multiplies the rounding of its parts
+EQUAL = {"rtol": 1e-11, "atol": 1e-12}
 SEEDS = range(200)
 
 

@@ -166,7 +166,9 @@ def _with_named_intervals(
     of_gaps = (table["measure"] == views.gap_of(measure)) & table["group"].isna()
 
     def give(rows: "pd.Series[bool]", finding: Finding) -> None:
-        table.loc[rows, ["low", "high"]] = intervals.folded(finding.low, finding.high)
+        low, high = intervals.folded(finding.low, finding.high)
+        table.loc[rows, "low"] = float(low)
+        table.loc[rows, "high"] = float(high)
 
     for finding in inside:
         subgroup = subgroup_of(finding)
@@ -180,7 +182,8 @@ def _with_named_intervals(
     widest = gaps.loc[gaps["value"].idxmax()]
     if all(local.is_largest(widest["subgroup"]) for local in by_seed):
         of_largest = table["measure"] == views.worst_of(measure)
-        table.loc[of_largest, ["low", "high"]] = widest["low"], widest["high"]
+        table.loc[of_largest, "low"] = widest["low"]
+        table.loc[of_largest, "high"] = widest["high"]
     return table
 
 

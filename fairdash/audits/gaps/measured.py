@@ -218,11 +218,13 @@ def gaps_of(
     rejected: bool = False,
 ) -> pd.DataFrame:
     """Return `measure_gaps` of a trial, or of its ``rejected`` rows."""
+    if not rejected:
+        of_groups = local_measure(trial, measure).by_group
+        return of_groups.gaps(reference=reference, confidence=confidence)
     options = asked_of(trial.rows, trial.model, measure)
-    if rejected:
-        decisions = options["y_pred"]
-        if isinstance(decisions, Drawn):
-            options["y_pred"] = decisions.rejected
-        else:
-            options["y_pred"] = 1 - decisions
+    decisions = options["y_pred"]
+    if isinstance(decisions, Drawn):
+        options["y_pred"] = decisions.rejected
+    else:
+        options["y_pred"] = 1 - decisions
     return measure_gaps(**options, reference=reference, confidence=confidence)

@@ -19,7 +19,7 @@ from fairdash._wording import listing
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.counting import CountedRows
 from fairdash.audits.tables.question import TableQuestion
-from fairdash.metrics import intervals, measure_by_group, measure_gaps
+from fairdash.metrics import GroupMeasure, intervals
 
 MEASURE = "selection_rate"
 
@@ -202,13 +202,15 @@ def group_facts(
     """
     flags = np.asarray(decided, dtype=bool)
     labels = np.asarray(groups, dtype=str)
-    rows: dict[str, Any] = {
-        "sensitive_features": labels,
-        "sample_weight": sample_weight,
-        "cluster": cluster,
-    }
-    values = flags.astype(np.int8)
-    rates = measure_by_group(MEASURE, None, values, confidence=confidence, **rows)
+    estimates = GroupMeasure.of(
+        MEASURE,
+        None,
+        flags.astype(np.int8),
+        sensitive_features=labels,
+        sample_weight=sample_weight,
+        cluster=cluster,
+    )
+    rates = estimates.table(confidence=confidence)
     # A sampling weight is no number of people: n counts rows, or people of a count.
     people = people_of(sample_weight)
     if people is None:
@@ -226,9 +228,12 @@ def group_facts(
     n_groups = len(table)
     n_pairs = n_groups - 1 if is_named else n_groups * (n_groups - 1) // 2
     at_once = intervals.for_all_pairs(confidence, n_groups, held=is_named)
-    options = {"reference": reference, "favourable": favourable, **rows}
-    alone = measure_gaps(MEASURE, None, values, confidence=confidence, **options)
-    together = measure_gaps(MEASURE, None, values, confidence=at_once, **options)
+    alone = estimates.gaps(
+        reference=reference, favourable=favourable, confidence=confidence
+    )
+    together = estimates.gaps(
+        reference=reference, favourable=favourable, confidence=at_once
+    )
     return GroupFacts(
         feature=feature,
         rows=int(people.sum()),

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._columns import in_one_order
 from fairdash._metric_names import PARITY, WORST
 from fairdash._validation import check_lengths
-from fairdash.metrics.group import counting, local_measures
+from fairdash.metrics.group import counting
 from fairdash.metrics.group.change import Draws, GroupMeans
 from fairdash.metrics.group.drawn import Drawn, chances
 from fairdash.metrics.group.intervals import Interval, check_confidence
+from fairdash.metrics.group.local_cells import LocalCells, local_cells
 from fairdash.metrics.group.variance import unit_codes
 
 _MOST_PAIRS = 2000  # of groups in subgroups, each both ways
@@ -81,7 +82,7 @@ def compare(
     gaps = counting.spread(groups.mean.T)
     worst = _LocalChange(np.full(2, np.nan), _UNDEFINED)
     if subgroups is not None:
-        local = local_measures.local_cells(
+        local = local_cells(
             sensitive_features=codes,
             subgroups=subgroups,
             min_size=min_size,
@@ -106,7 +107,7 @@ class _LocalChange(NamedTuple):
 
 
 def _worst_change(
-    local: local_measures.LocalCells,
+    local: LocalCells,
     decided: Sequence[counting.Counts],
     weight: counting.Counts,
     unit: NDArray[np.int64] | None,

@@ -24,11 +24,14 @@ from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
 from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.cell_values import CellValues, stacked
+from fairdash.metrics.group.cells import Cells
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import check_confidence
-from fairdash.metrics.group.local_measures import LocalValues, local_cells
+from fairdash.metrics.group.local_cells import local_cells
+from fairdash.metrics.group.local_measures import LocalValues
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.rates import ratio
+from fairdash.metrics.group.sample import Sample
 from fairdash.metrics.group.variance import unit_codes
 
 Codes = NDArray[np.int64]
@@ -87,31 +90,29 @@ def evaluate(
         probabilities = counting.probability_models("scores", scores)
         predictions = (probabilities > threshold).astype(np.int8)
     check_lengths(y, probabilities[0])
-    labels = np.full(len(y), None) if subgroups is None else subgroups
     weight = counting.sampling_weights("sample_weight", sample_weight, len(y))
     people = counting.people("sample_weight", sample_weight, len(y))
     groups = counting.group_codes(sensitive_features, y)
     local = local_cells(
         sensitive_features=sensitive_features,
-        subgroups=labels,
+        subgroups=subgroups,
         min_size=min_size,
         sample_weight=sample_weight,
     )
     check_lengths(y, local.codes)
-    outcome = y.astype(np.int64)
     n_groups = len(groups.names)
     n_models = len(predictions)
     unit = unit_codes(cluster, len(y))
     rows = _Models(y, predictions, weight, unit, drawn, content, people)
-    all_rows = np.zeros_like(outcome)
-    accuracy = rows.values("accuracy", all_rows, (1,)).interval(confidence)
-    recall = rows.shares(1 - np.abs(y - predictions), outcome, 2)
-    rates = rows.values("selection_rate", groups.codes, (n_groups,))
+    models = rows.counted(local.place_of_row, local.n_places)
+    everyone = np.zeros(local.n_places, np.int64)
+    group = local.group_of_place
+    accuracy = models.values("accuracy", everyone, (1,)).interval(confidence)
+    rates = models.values("selection_rate", group, (n_groups,))
     gap_low, gap_high = rates.largest_gap(confidence)
-    outcome_and_group = outcome * n_groups + groups.codes
-    by_outcome = rows.shares(predictions, outcome_and_group, 2 * n_groups)
-    odds = counting.spread(by_outcome.reshape(-1, 2, n_groups))
-    local_rates = rows.values("selection_rate", local.place, local.shape)
+    false_alarm, hit_rate = models.decided_by_outcome(everyone, 1)[..., 0].T
+    odds = counting.spread(models.decided_by_outcome(group, n_groups))
+    local_rates = models.values("selection_rate", local.cell_of_place, local.shape)
     local_values = [
         LocalValues("selection_rate", local, local_rates.at(model))
         for model in range(n_models)
@@ -123,7 +124,7 @@ def evaluate(
         "accuracy": accuracy.value[:, 0],
         "accuracy_low": accuracy.low[:, 0],
         "accuracy_high": accuracy.high[:, 0],
-        "balanced_accuracy": recall.mean(axis=1),
+        "balanced_accuracy": (1 - false_alarm + hit_rate) / 2,
         "auc": rows.areas(probabilities),
         "log_loss": log_loss(y == 1, probabilities, rows.mass),
         PARITY: counting.spread(rates.value),
@@ -159,48 +160,62 @@ class _Models(NamedTuple):
         """What rows count, None where all count once."""
         return self.weight if self.people is None else self.people
 
-    def values(self, measure: str, cell: Codes, shape: tuple[int, ...]) -> CellValues:
-        """Return a measure of every model in the cells of a table."""
-        estimates = [
-            self._measured(measure, decisions).estimate(cell, shape)
-            for decisions in self.predictions
-        ]
-        return stacked(estimates)
+    def counted(self, place: Codes, n_places: int) -> "_Counted":
+        """Return the rows of every model by the place of each."""
+        return _Counted(
+            [
+                self._measured(decisions).cells(place, n_places)
+                for decisions in self.predictions
+            ]
+        )
 
-    def _measured(self, measure: str, decisions: NDArray[Any]) -> Measured:
+    def _measured(self, decisions: NDArray[Any]) -> Measured:
         """Return the rows with the decisions, or chances of these, of one model."""
         if self.drawn:
             weight = self.weight
             if self.people is not None:
                 weight = self.people.view(RowCounts)
             return Measured.of(
-                measure,
+                "accuracy",
                 self.y,
                 Drawn(decisions, self.content),
                 sample_weight=weight,
                 cluster=self.unit,
             )
-        return Measured(
-            measure,
+        sample = Sample(
             self.y.astype(np.float64),
             decisions.astype(np.float64),
             self.weight,
             unit=self.unit,
             people=self.people,
         )
-
-    def shares(
-        self, counted: NDArray[Any], cell: Codes, n_cells: int
-    ) -> counting.Counts:
-        """Return the share of what is counted in each cell, (models, cells)."""
-        mass = np.ones(len(self.y)) if self.mass is None else self.mass
-        sums = np.stack([np.bincount(cell, mass * row, n_cells) for row in counted])
-        return counting.divide(sums, np.bincount(cell, mass, n_cells))
+        return Measured("accuracy", sample)
 
     def areas(self, scores: Scores) -> list[float]:
         """Return the area under the curve of every model."""
         y = self.y.astype(np.float64)
         return [area_under_curve(y, row, self.mass).value for row in scores]
+
+
+class _Counted(NamedTuple):
+    """The rows of one or many models, counted in the same places."""
+
+    models: list[Cells]
+
+    def values(
+        self, measure: str, cell_of_place: Codes, shape: tuple[int, ...]
+    ) -> CellValues:
+        """Return a measure of every model in the cells of a table."""
+        return stacked(
+            [model.estimate(measure, cell_of_place, shape) for model in self.models]
+        )
+
+    def decided_by_outcome(self, cell_of_place: Codes, n_cells: int) -> counting.Counts:
+        """Return the share decided 1 at either outcome, (models, 2, cells)."""
+        shares = [
+            model.decided_by_outcome(cell_of_place, n_cells) for model in self.models
+        ]
+        return np.stack(shares)
 
 
 @in_one_order
@@ -252,19 +267,20 @@ def decision_status(
     weight = people = None
     if sample_weight is not None:
         weight = counting.row_weights("sample_weight", sample_weight, len(y))
-        counted = weight > 0  # what weighs nothing is nobody's decision
-        y = y[counted]
-        predictions = predictions[:, counted]
-        weight = weight[counted]
-        unit = None if unit is None else unit[counted]
-        graded = None if graded is None else graded[:, counted]
-        content = None if content is None else content[counted]
+        weighing = weight > 0  # what weighs nothing is nobody's decision
+        y = y[weighing]
+        predictions = predictions[:, weighing]
+        weight = weight[weighing]
+        unit = None if unit is None else unit[weighing]
+        graded = None if graded is None else graded[:, weighing]
+        content = None if content is None else content[weighing]
         people = people_of(weight)
         weight = counting.sampling_weights("sample_weight", weight, len(y))
     drawn = isinstance(y_pred, Drawn)
     rows = _Models(y, predictions, weight, unit, drawn, content, people)
     outcome = y.astype(np.int64)
-    by_outcome = rows.values("selection_rate", outcome, (2,))
+    counted = rows.counted(outcome, 2)
+    by_outcome = counted.values("selection_rate", np.arange(2), (2,))
     false_alarm, recall = by_outcome.value.T
     rate = np.average(predictions, axis=1, weights=rows.mass)
     status = np.where((predictions == 1).all(axis=1), ACCEPTS_ALL, DECIDES)
@@ -280,9 +296,8 @@ def decision_status(
         # A threshold far from its scores does not make a model useless.
         y_numbers = y.astype(np.float64)
         for model in np.flatnonzero((~sure | nearly) & varied):
-            area = Measured(
-                "auc", y_numbers, graded[model], weight, unit=unit, people=people
-            ).estimate(np.zeros_like(outcome), (1,))
+            sample = Sample(y_numbers, graded[model], weight, unit=unit, people=people)
+            area = Measured("auc", sample).estimate(np.zeros_like(outcome), (1,))
             sure[model] = area.interval(confidence).low[0] > 0.5
             nearly[model] &= ~sure[model]
     nearly_status = np.where(rate > 0.5, NEARLY_ALL, NEARLY_NONE)

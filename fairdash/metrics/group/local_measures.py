@@ -1,5 +1,6 @@
 """Any measure inside subgroups: its gaps, and what chance alone makes of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,16 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.counting import (
-    Counts,
-    divide,
-    group_codes,
-    people,
-    subgroup_codes,
-)
+from fairdash.metrics.group.cells import Cells
+from fairdash.metrics.group.counting import Counts, divide, group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
+from fairdash.metrics.group.group_measure import GroupMeasure
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
+from fairdash.metrics.group.local_cells import LocalCells, local_cells, reason_of
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.views import gap_of, ratio_of_measure, worst_of
 
@@ -50,83 +48,6 @@ class NoiseFloor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LocalCells:
-    """Rows by subgroup and group, sorted once for any number of models.
-
-    Attributes
-    ----------
-    codes, group : int64 arrays of shape (n_rows,)
-        Subgroup of every row, -1 for none, and its group.
-    rows : int64 array of shape (subgroups, groups)
-    reasons : tuple of str
-        Why a subgroup is not estimable; empty where it is.
-    """
-
-    subgroups: tuple[str, ...]
-    groups: tuple[str, ...]
-    codes: NDArray[np.int64]
-    group: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    min_size: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """How many subgroups and groups there are."""
-        return len(self.subgroups), len(self.groups)
-
-    @cached_property
-    def place(self) -> NDArray[np.int64]:
-        """The cell of every row, -1 for none."""
-        cell = self.codes * len(self.groups) + self.group
-        return np.where(self.codes >= 0, cell, -1)
-
-    @cached_property
-    def reasons(self) -> tuple[str, ...]:
-        """Why a subgroup is not estimable by its rows; empty where it is."""
-        return tuple(_reason(rows, self.min_size) for rows in self.rows)
-
-    @cached_property
-    def estimable(self) -> NDArray[np.bool_]:
-        """Whether local gaps of each subgroup are reported."""
-        return np.array([reason == "" for reason in self.reasons], dtype=bool)
-
-
-def local_cells(
-    *,
-    sensitive_features: ArrayLike,
-    subgroups: ArrayLike,
-    min_size: int = 50,
-    sample_weight: ArrayLike | None = None,
-) -> LocalCells:
-    """Sort rows by subgroup and group, to measure many models on the same rows.
-
-    A row whose subgroup is missing is in none. Not estimable are those below
-    ``min_size`` rows, and those with rows of one group only. From ``sample_weight``
-    only counts of people are used.
-    """
-    check_whole("min_size", min_size, at_least=1)
-    groups = group_codes(sensitive_features, sensitive_features)
-    subgroup = subgroup_codes(subgroups, groups.codes)
-    n_subgroups = len(subgroup.names)
-    n_groups = len(groups.names)
-    cell = subgroup.codes * n_groups + groups.codes
-    inside = subgroup.codes >= 0
-    counts = people("sample_weight", sample_weight, len(cell))
-    if counts is not None:
-        counts = counts[inside]
-    sums = np.bincount(cell[inside], counts, minlength=n_subgroups * n_groups)
-    rows = np.rint(sums).astype(np.int64)
-    return LocalCells(
-        subgroup.names,
-        groups.names,
-        subgroup.codes,
-        groups.codes,
-        rows.reshape(n_subgroups, n_groups),
-        min_size,
-    )
-
-
-@dataclass(frozen=True, eq=False)
 class LocalValues:
     """Values of a measure by subgroup and group, and the gaps between groups.
 
@@ -151,7 +72,7 @@ class LocalValues:
             # The first that applies: the subgroup, rows of the measure, the values.
             reason = (
                 reason_of_rows
-                or _reason(self.values.n[s], cells.min_size, support)
+                or reason_of(self.values.n[s], cells.min_size, support)
                 or _undefined(np.isnan(self.values.value[s]), cells.groups)
             )
             reasons.append(reason)
@@ -227,7 +148,7 @@ class LocalValues:
 class LocalMeasure(LocalValues):
     """A measure of one model over all rows and by subgroup and group."""
 
-    measured: Any = None  # the rows: `Measured`
+    counted: Any = None  # the rows by place: `Cells`
 
     @classmethod
     def of(
@@ -237,7 +158,7 @@ class LocalMeasure(LocalValues):
         y_pred: ArrayLike | Drawn,
         *,
         sensitive_features: ArrayLike,
-        subgroups: ArrayLike,
+        subgroups: ArrayLike | None,
         min_size: int = 50,
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
@@ -246,28 +167,76 @@ class LocalMeasure(LocalValues):
         """Compute a measure in all cells; arguments as in `measure_by_group`.
 
         Subgroups with fewer rows than ``min_size`` that the measure is about are not
-        estimable.
+        estimable. Without ``subgroups`` there are none.
         """
-        measured = Measured.of(
-            measure, y_true, y_pred, sample_weight, pos_label, cluster
-        )
-        group_codes(sensitive_features, measured.outcomes)  # as many as rows
-        cells = local_cells(
+        of_each = cls.of_each(
+            {measure: y_pred},
+            y_true,
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
             sample_weight=sample_weight,
+            pos_label=pos_label,
+            cluster=cluster,
         )
-        values = measured.estimate(cells.place, cells.shape)
-        return cls(measure, cells, values, measured)
+        return of_each[measure]
+
+    @classmethod
+    def of_each(
+        cls,
+        predicted: Mapping[str, ArrayLike | Drawn],
+        y_true: ArrayLike | None,
+        *,
+        sensitive_features: ArrayLike,
+        subgroups: ArrayLike | None,
+        min_size: int = 50,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        cluster: ArrayLike | None = None,
+    ) -> "dict[str, LocalMeasure]":
+        """Compute several measures of the same rows, which are counted once.
+
+        ``predicted`` is what each measure takes of the model; measures of decisions
+        share theirs.
+        """
+        sampling = sample_weight, pos_label, cluster
+        local: LocalCells | None = None
+        counted: Cells | None = None
+        decided: Any = None
+        by_measure = {}
+        for measure, predictions in predicted.items():
+            takes_decisions = measure_of(measure).takes == "decision"
+            if counted is None or not takes_decisions or predictions is not decided:
+                measured = Measured.of(measure, y_true, predictions, *sampling)
+                if local is None:
+                    # as many as rows
+                    group_codes(sensitive_features, measured.outcomes)
+                    local = local_cells(
+                        sensitive_features=sensitive_features,
+                        subgroups=subgroups,
+                        min_size=min_size,
+                        sample_weight=sample_weight,
+                    )
+                counted = measured.cells(local.place_of_row, local.n_places)
+                decided = predictions if takes_decisions else None
+            assert local is not None, "sorted for the first measure"
+            values = counted.estimate(measure, local.cell_of_place, local.shape)
+            by_measure[measure] = cls(measure, local, values, counted)
+        return by_measure
 
     @cached_property
     def whole(self) -> CellValues:
         """The measure by group over all rows."""
-        values: CellValues = self.measured.estimate(
-            self.cells.group, (len(self.cells.groups),)
+        cells = self.cells
+        values: CellValues = self.counted.estimate(
+            self.measure, cells.group_of_place, (len(cells.groups),)
         )
         return values
+
+    @property
+    def by_group(self) -> GroupMeasure:
+        """The measure by group over all rows, as tables have it."""
+        return GroupMeasure(self.measure, self.cells.groups, self.whole)
 
     def estimates(
         self, *, model: str = "", seed: int | None = None, confidence: float = 0.95
@@ -448,7 +417,7 @@ class LocalMeasure(LocalValues):
     def _can_shuffle(self, rows: NDArray[np.int64]) -> bool:
         """Return whether groups can be shuffled among the rows of each subgroup."""
         few = int(rows.sum(axis=1).max(initial=0)) < _MOST_SHUFFLED
-        return bool(self.values.kind == "rate" and self.measured.plain and few)
+        return bool(self.values.kind == "rate" and self.counted.sample.plain and few)
 
     def _shuffled_gaps(self, times: int, rng: np.random.Generator) -> Array:
         """Return the gaps of each estimable subgroup after shuffles of its groups.
@@ -469,7 +438,9 @@ class LocalMeasure(LocalValues):
         """Return the standard error of each cell of a model without gaps."""
         values = self.values
         cells = self.cells
-        subgroup = self.measured.estimate(cells.codes, (len(cells.subgroups),))
+        subgroup = self.counted.estimate(
+            self.measure, cells.subgroup_of_place, (len(cells.subgroups),)
+        )
         size_ratio = divide(subgroup.effective[:, None], values.effective)
         pooled = subgroup.error[:, None] * np.sqrt(size_ratio)
         use_cell = np.isfinite(values.error) & (values.error > 0)
@@ -504,18 +475,6 @@ def _largest(value: Array) -> Array:
     """Return the largest of the last axis, NaN where none is defined."""
     largest = np.where(np.isnan(value), -np.inf, value).max(axis=-1)
     return np.where(np.isneginf(largest), np.nan, largest)
-
-
-def _reason(rows: NDArray[Any], min_size: int, support: str = "") -> str:
-    """Return why the rows of a subgroup are too few, "" where they are enough."""
-    total = int(rows.sum())
-    suffix = f" {support}" if support else ""
-    if total < min_size:
-        unit = "row" if total == 1 else "rows"
-        return f"{total:,} {unit}{suffix}"
-    if (rows > 0).sum() == 1:
-        return f"one group only{suffix}"
-    return ""
 
 
 def _undefined(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:

@@ -17,15 +17,13 @@ from fairdash._columns import in_one_order
 from fairdash._validation import (
     as_written,
     check_lengths,
-    check_one_of,
     check_whole,
     value_label,
 )
-from fairdash.metrics.group.catalog import best_off
-from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import binary_vector, divide, group_codes
 from fairdash.metrics.group.drawn import Drawn
-from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
+from fairdash.metrics.group.group_measure import GroupMeasure
+from fairdash.metrics.group.intervals import check_confidence
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.variance import unit_codes
 
@@ -110,19 +108,16 @@ def measure_by_group(
     and D. L. Clarke-Pearson (1988), Comparing the areas under two or more correlated
     receiver operating characteristic curves. Biometrics 44, 837-845.
     """
-    check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
-    groups = group_codes(sensitive_features, measured.outcomes)
-    cells = measured.estimate(groups.codes, (len(groups.names),))
-    return _table(groups.names, cells, confidence)
-
-
-def _table(
-    names: tuple[str, ...], cells: CellValues, confidence: float
-) -> pd.DataFrame:
-    value, low, high = cells.interval(confidence)
-    ends = {"value": value, "ci_low": low, "ci_high": high}
-    return pd.DataFrame({"group": list(names), **ends, "n": cells.n})
+    of_groups = GroupMeasure.of(
+        measure,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        cluster=cluster,
+    )
+    return of_groups.table(confidence=confidence)
 
 
 @in_one_order
@@ -209,45 +204,17 @@ confidence
     corrected for the choice. A ratio with 0, and that of ``calibration``, which has
     signs, is NaN.
     """
-    check_confidence(confidence)
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
-    groups = group_codes(sensitive_features, measured.outcomes)
-    cells = measured.estimate(groups.codes, (len(groups.names),))
-    if reference is not None:
-        check_one_of("reference", reference, groups.names)
-        place = groups.names.index(reference)
-    else:
-        value = np.where(cells.comparable(), cells.value, np.nan)
-        place = best_off(measure, value, favourable=favourable)
-    peers = np.array([k for k in range(len(groups.names)) if k != place])
-    intervals = cells.interval(confidence)
-    of_group = intervals.take(peers)
-    of_reference = intervals.take(np.full(len(peers), place))
-    correlation: Any = 0.0
-    if cells.correlation is not None:
-        correlation = cells.correlation[peers, place]
-    difference = cells.between(peers, place, confidence)
-    ratio = Interval(
-        divide(of_group.value, of_reference.value),
-        *ratio_of(of_group, of_reference, correlation),
+    of_groups = GroupMeasure.of(
+        measure,
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        cluster=cluster,
     )
-    if cells.signed:
-        ratio = Interval(*np.full((3, len(peers)), np.nan))
-    return pd.DataFrame(
-        {
-            "group": [groups.names[k] for k in peers],
-            "reference": groups.names[place],
-            "value": of_group.value,
-            "reference_value": of_reference.value,
-            "difference": difference.value,
-            "ci_low": difference.low,
-            "ci_high": difference.high,
-            "ratio": ratio.value,
-            "ratio_low": ratio.low,
-            "ratio_high": ratio.high,
-            "n": cells.n[peers],
-            "too_few": cells.too_few(peers, place),
-        }
+    return of_groups.gaps(
+        reference=reference, favourable=favourable, confidence=confidence
     )
 
 
@@ -300,7 +267,7 @@ def calibration_curve(
     rows = Measured.of("selection_rate", None, y, sample_weight, cluster=cluster)
     estimates = rows.estimate(cell, (n_groups, len(names)))
     rate = estimates.interval(confidence)
-    mass = rows.mass()
+    mass = rows.sample.mass()
     score_sums = np.bincount(cell, mass * values, n_groups * len(names))
     mean_score = divide(score_sums, np.bincount(cell, mass, n_groups * len(names)))
     return pd.DataFrame(

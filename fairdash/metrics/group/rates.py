@@ -60,7 +60,7 @@ def _rates(
     pos_label: Any,
 ) -> Counts:
     measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
-    groups = group_codes(sensitive_features, measured.y)
+    groups = group_codes(sensitive_features, measured.outcomes)
     return measured.estimate(groups.codes, (len(groups.names),)).value
 
 

@@ -14,7 +14,7 @@ from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
 from fairdash.metrics.group.intervals import wilson_interval
 from fairdash.metrics.group.local import local_di
-from fairdash.metrics.group.local_measures import local_cells
+from fairdash.metrics.group.local_cells import local_cells
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.variance import linearised, unit_codes
 

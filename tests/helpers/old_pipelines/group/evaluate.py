@@ -21,10 +21,10 @@ from fairdash._deciding import (
 from fairdash._lazy import special
 from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY, WORST
 from fairdash._validation import check_lengths
+from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group import counting
 from old_pipelines.group.areas import area_under_curve
 from old_pipelines.group.cell_values import CellValues, stacked
-from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group.intervals import check_confidence
 from old_pipelines.group.local_measures import LocalValues, local_cells
 from old_pipelines.group.measured import Measured

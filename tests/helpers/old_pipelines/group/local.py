@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from fairdash._columns import in_one_order
+from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group import local_measures
 from old_pipelines.group.counting import binary_vector
-from fairdash.metrics.group.drawn import Drawn
 
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
+from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group.cell_values import CellValues
 from old_pipelines.group.counting import (
     Counts,
@@ -18,7 +19,6 @@ from old_pipelines.group.counting import (
     people,
     subgroup_codes,
 )
-from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group.estimates import block, estimates
 from old_pipelines.group.intervals import Bounds, Interval, check_confidence
 from old_pipelines.group.measured import Measured

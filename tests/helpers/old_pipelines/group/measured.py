@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fairdash._validation import check_lengths, check_one_of
-from old_pipelines.group.areas import area_under_curve
 from fairdash.metrics.group.catalog import (
     AREA,
     COST,
@@ -22,6 +21,8 @@ from fairdash.metrics.group.catalog import (
     measure_of,
     rate_of,
 )
+from fairdash.metrics.group.drawn import Drawn, chances, shared_variance
+from old_pipelines.group.areas import area_under_curve
 from old_pipelines.group.cell_values import CellValues
 from old_pipelines.group.counting import (
     divide,
@@ -31,7 +32,6 @@ from old_pipelines.group.counting import (
     probability_models,
     sampling_weights,
 )
-from fairdash.metrics.group.drawn import Drawn, chances, shared_variance
 from old_pipelines.group.variance import (
     Codes,
     Variance,

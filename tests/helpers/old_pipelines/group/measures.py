@@ -22,9 +22,9 @@ from fairdash._validation import (
     value_label,
 )
 from fairdash.metrics.group.catalog import best_off
+from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group.cell_values import CellValues
 from old_pipelines.group.counting import binary_vector, divide, group_codes
-from fairdash.metrics.group.drawn import Drawn
 from old_pipelines.group.intervals import Interval, check_confidence, ratio_of
 from old_pipelines.group.measured import Measured
 from old_pipelines.group.variance import unit_codes
