@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from fairdash._wording import (
@@ -83,9 +82,9 @@ def base_rates(dataset: Dataset, subgroups: Subgroups) -> BaseRates:
     rates["estimable"] = rates["reason"] == ""
     inside = rates["subgroup"].notna()
     numbers = ["group", "n", *names.values()]
-    everyone = local.measured.estimate(np.zeros_like(local.cells.group), (1,))
+    everyone = local.everyone.interval(0.95)
     return BaseRates(
-        intervals.Interval(*(part[0] for part in everyone.interval(0.95))),
+        intervals.Interval(*(part[0] for part in everyone)),
         local.overall(),
         rates.loc[~inside, numbers].reset_index(drop=True),
         rates.loc[inside, ["subgroup", *numbers, "estimable", "reason"]].reset_index(

@@ -10,6 +10,7 @@ from fairdash._columns import in_one_order
 from fairdash.metrics.group import local_measures
 from fairdash.metrics.group.counting import binary_vector
 from fairdash.metrics.group.drawn import Drawn
+from fairdash.metrics.group.noise import NoiseFloor, mean_of_largest
 
 _RATIOS = ["ratio", "ratio_low", "ratio_high"]
 
@@ -74,9 +75,7 @@ def worst_k_di(table: pd.DataFrame, k: int = 1) -> float:
 
     A maximum of noisy gaps is biased upwards; :func:`noise_floor` says by how much.
     """
-    return float(
-        local_measures.mean_of_largest(table["local_di"].to_numpy(np.float64), k)
-    )
+    return float(mean_of_largest(table["local_di"].to_numpy(np.float64), k))
 
 
 @in_one_order
@@ -92,7 +91,7 @@ def noise_floor(
     n_permutations: int = 1000,
     quantile: float = 0.95,
     random_state: int | None = 0,
-) -> local_measures.NoiseFloor:
+) -> NoiseFloor:
     """Worst-k-DI of a model that is fair in every subgroup.
 
     Groups share out the positive predictions of a subgroup without replacement: counts

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,38 +13,26 @@ from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.cells import Cells
-from fairdash.metrics.group.counting import Counts, divide, group_codes
+from fairdash.metrics.group.counting import group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.group_measure import GroupMeasure
 from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.local_cells import LocalCells, local_cells, reason_of
 from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.noise import (
+    FairModel,
+    NoiseFloor,
+    mean_of_largest,
+    widest_gap_of,
+)
 from fairdash.metrics.group.views import gap_of, ratio_of_measure, worst_of
 
-_MOST_SHUFFLED = 10**9  # rows of a subgroup, of NumPy's hypergeometric draws
 METHODS = {  # of the interval of a value, and of a gap, by kind of measure
     "rate": ("Wilson", "Newcombe"),
     "mean": ("by outcome", "Zou and Donner"),
     "area": ("DeLong", "Zou and Donner"),
 }
-
-
-class NoiseFloor(NamedTuple):
-    """The k largest gaps of a model that is fair inside every subgroup.
-
-    Attributes
-    ----------
-    mean : float
-        What to expect of it: the upward bias of the maximum.
-    quantile : float
-        What it stays below in, by default, 95 % of samples of this size.
-    samples : ndarray of shape (n_permutations,)
-    """
-
-    mean: float
-    quantile: float
-    samples: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +77,7 @@ class LocalValues:
 
     def gaps(self) -> Array:
         """Return the largest difference inside every subgroup, NaN undefined."""
-        return self._widest(self.reported().value)
+        return widest_gap_of(self.reported().value)
 
     def worst(self, k: int = 1, *, confidence: float = 0.95) -> Interval:
         """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
@@ -136,12 +124,6 @@ class LocalValues:
                 "reason": list(self.reasons),
             }
         )
-
-    def _widest(self, value: Array) -> Array:
-        """Return the largest less the smallest of the last axis; NaN is no value."""
-        gap = _largest(value) + _largest(-value)
-        n_defined = (~np.isnan(value)).sum(axis=-1)
-        return np.where(n_defined > 1, gap, np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +216,13 @@ class LocalMeasure(LocalValues):
         return values
 
     @property
+    def everyone(self) -> CellValues:
+        """The measure over all rows and groups, a single cell."""
+        one_cell = np.zeros(self.cells.n_places, np.int64)
+        values: CellValues = self.counted.estimate(self.measure, one_cell, (1,))
+        return values
+
+    @property
     def by_group(self) -> GroupMeasure:
         """The measure by group over all rows, as tables have it."""
         return GroupMeasure(self.measure, self.cells.groups, self.whole)
@@ -278,7 +267,7 @@ class LocalMeasure(LocalValues):
     ) -> list[Any]:
         """Return the blocks of values, of gaps and of ratios of some subgroups."""
         value_method, gap_method = METHODS[values.kind]
-        gap = Interval(self._widest(reported.value), *reported.largest_gap(confidence))
+        gap = Interval(widest_gap_of(reported.value), *reported.largest_gap(confidence))
         ratio = reported.smallest_ratio(confidence)
         n_by_subgroup = values.n.sum(axis=1, keepdims=True)
         return [
@@ -313,7 +302,7 @@ class LocalMeasure(LocalValues):
         """Return the largest difference over all rows, with its interval."""
         whole = self.whole
         ends = whole.largest_gap(confidence)
-        return Interval(self._widest(whole.value), *ends)
+        return Interval(widest_gap_of(whole.value), *ends)
 
     def between(
         self, group: str, than: str, *, subgroup: str | None = None, confidence: float
@@ -388,93 +377,32 @@ class LocalMeasure(LocalValues):
     ) -> NoiseFloor:
         """Return the largest gaps of a model that is fair inside every subgroup.
 
-        For a rate of independent rows without weights, groups are shuffled among the
-        rows it is about. Else cells get independent errors of their own: groups that
-        are alike in a mean may still differ in spread (Janssen 1997), and rows in their
-        weights or units. The errors are Student's of as many degrees as there are
-        units; where a cell has no error of its own, as a rate of 0, it is that of the
-        subgroup scaled to its effective rows.
+        See `fairdash.metrics.group.noise`.
         """
         check_whole("n_permutations", n_permutations, at_least=1)
         check_confidence(quantile)
         rng = np.random.default_rng(random_state)
-        estimable = self.estimable
-        if not estimable.any():
-            gaps = np.full((n_permutations, 0), np.nan)
-        elif self._can_shuffle(self.values.n[estimable]):
-            gaps = self._shuffled_gaps(n_permutations, rng)
-        else:
-            errors = self._errors()[estimable]
-            normal = rng.standard_normal((n_permutations, *errors.shape))
-            # Errors of a rate may add up to more than the largest gap there is.
-            most = 1.0 if self.values.kind == "rate" else np.inf
-            gaps = np.minimum(self._widest(normal * errors), most)
+        gaps = self._fair().gaps(n_permutations, rng)
         samples = mean_of_largest(gaps, k)
         return NoiseFloor(
             float(samples.mean()), float(np.quantile(samples, quantile)), samples
         )
 
-    def _can_shuffle(self, rows: NDArray[np.int64]) -> bool:
-        """Return whether groups can be shuffled among the rows of each subgroup."""
-        few = int(rows.sum(axis=1).max(initial=0)) < _MOST_SHUFFLED
-        return bool(self.values.kind == "rate" and self.counted.sample.plain and few)
-
-    def _shuffled_gaps(self, times: int, rng: np.random.Generator) -> Array:
-        """Return the gaps of each estimable subgroup after shuffles of its groups.
-
-        A shuffle hands out the positive rows of a subgroup among its groups, as a
-        multivariate hypergeometric draw does.
-        """
-        rows = self.values.n[self.estimable]
-        counts = np.rint(self.values.value * self.values.n)
-        positives = np.nan_to_num(counts[self.estimable]).sum(axis=1)
-        shuffled = [
-            rng.multivariate_hypergeometric(n, int(k), size=times)
-            for n, k in zip(rows, positives, strict=True)
-        ]
-        return self._widest(divide(np.stack(shuffled, axis=1), rows))
-
-    def _errors(self) -> Array:
-        """Return the standard error of each cell of a model without gaps."""
-        values = self.values
+    def _fair(self) -> FairModel:
+        """Return a model like this one that is fair inside every subgroup."""
         cells = self.cells
-        subgroup = self.counted.estimate(
-            self.measure, cells.subgroup_of_place, (len(cells.subgroups),)
+        return FairModel(
+            self.values.at(self.estimable),
+            self.counted.estimate(
+                self.measure, cells.subgroup_of_place, (len(cells.subgroups), 1)
+            ).at(self.estimable),
+            independent=self.counted.sample.plain,
         )
-        size_ratio = divide(subgroup.effective[:, None], values.effective)
-        pooled = subgroup.error[:, None] * np.sqrt(size_ratio)
-        use_cell = np.isfinite(values.error) & (values.error > 0)
-        if values.kind == "rate":
-            # A rate of few rows understates its spread: that of all rows is the least.
-            use_cell &= values.error > pooled
-        error = np.where(use_cell, values.error, pooled)
-        if values.units is not None:
-            degrees = np.maximum(values.units - 1, 3)
-            # The standard deviation of Student's t, beside the normal's of 1.
-            error = error * np.sqrt(degrees / (degrees - 2))
-        return np.where(np.isnan(values.value), np.nan, error)
-
-
-def mean_of_largest(gaps: Counts, k: int) -> Counts:
-    """Return the mean of the ``k`` largest of the last axis; NaN if fewer exist."""
-    check_whole("k", k, at_least=1)
-    if gaps.shape[-1] < k:
-        return np.full(gaps.shape[:-1], np.nan)
-    # NaN counts as smaller than any gap; if it is among the k, the mean is NaN.
-    filled = np.where(np.isnan(gaps), -np.inf, gaps)
-    largest = np.partition(filled, -k, axis=-1)[..., -k:].mean(axis=-1)
-    return np.where(np.isneginf(largest), np.nan, largest)
 
 
 def _as_column(interval: Interval) -> Interval:
     """Return intervals of subgroups as a column, for the groups together."""
     return Interval(*(part[:, None] for part in interval))
-
-
-def _largest(value: Array) -> Array:
-    """Return the largest of the last axis, NaN where none is defined."""
-    largest = np.where(np.isnan(value), -np.inf, value).max(axis=-1)
-    return np.where(np.isneginf(largest), np.nan, largest)
 
 
 def _undefined(missing: NDArray[np.bool_], groups: tuple[str, ...]) -> str:

@@ -1,0 +1,178 @@
+"""Every view of decisions is of one table of cells, which NumPy recomputes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from generated_tables import SAMPLINGS, generated
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from fairdash import audit, metrics
+from fairdash.metrics import Measured
+from fairdash.metrics.group.intervals import for_all_pairs
+
+SEEDS = range(2 * len(SAMPLINGS))  # each way to sample twice
+RATES = {
+    "selection_rate": lambda y, d: (np.ones(len(y), bool), d == 1),
+    "true_positive_rate": lambda y, d: (y == 1, d == 1),
+    "precision": lambda y, d: (d == 1, y == 1),
+    "accuracy": lambda y, d: (np.ones(len(y), bool), d == y),
+}
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+
+
+def repeated(table):
+    """Return the rows of a table, of counts those of every person."""
+    times = table.people.astype(int)
+    columns = {
+        "y": table.y,
+        "d": table.decided,
+        "group": table.groups,
+        "subgroup": np.asarray(table.subgroups, object),
+        "weight": table.sampling.get("sample_weight", np.ones(len(table.y))),
+        "unit": table.sampling.get("cluster", np.arange(len(table.y))),
+    }
+    rows = pd.DataFrame({name: np.repeat(x, times) for name, x in columns.items()})
+    if table.kind == "counts":
+        rows["weight"] = 1.0
+        rows["unit"] = np.arange(len(rows))
+    return rows
+
+
+def estimate_by_hand(rows, measure, *, plain):
+    """Return value, ends and rows of a rate: Wilson's at the linearised variance."""
+    about, counted = RATES[measure](rows["y"], rows["d"])
+    rows = rows[about]
+    hit = counted[about].to_numpy(float)
+    weight = rows["weight"].to_numpy(float)
+    if not weight.sum():
+        return np.nan, np.nan, np.nan, len(rows)
+    rate = np.average(hit, weights=weight)
+    units = pd.DataFrame({"unit": rows["unit"], "mass": weight, "weighs": weight > 0})
+    units["residual"] = weight * (hit - rate) / weight.sum()
+    of_unit = units.groupby("unit").sum()
+    effective = float(len(rows))
+    z = norm.ppf(0.975)
+    if not plain:
+        k = int((of_unit["weighs"] > 0).sum())
+        variance = k / (k - 1) * (of_unit["residual"] ** 2).sum() if k > 1 else np.nan
+        squares = (of_unit["mass"] ** 2).sum()
+        effective = of_unit["mass"].sum() ** 2 / squares
+        if variance > 1e-15 and rate * (1 - rate) > 1e-12:
+            effective = min(rate * (1 - rate) / variance, len(rows))
+        alike = squares**2 / (of_unit["mass"] ** 4).sum()
+        z = student.ppf(0.975, max(alike - 1, 1))
+    shrunk = z**2 / effective
+    half = np.sqrt(shrunk * rate * (1 - rate) + shrunk**2 / 4)
+    low, high = (rate + shrunk / 2 + sign * half for sign in (-1, 1))
+    ends = np.clip([low / (1 + shrunk), high / (1 + shrunk)], 0, 1)
+    return rate, *ends, len(rows)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rates_and_their_intervals_are_those_of_numpy(seed):
+    table = generated(seed)
+    rows = repeated(table)
+    plain = table.kind in ("plain", "counts")
+    for measure in RATES:
+        local = metrics.LocalMeasure.of(
+            measure,
+            table.y,
+            table.decided,
+            sensitive_features=table.groups,
+            subgroups=table.subgroups,
+            **table.sampling,
+        )
+        estimates = local.values  # noqa: PD011
+        ends = estimates.interval(0.95)
+        for s, subgroup in enumerate(local.cells.subgroups):
+            for g, group in enumerate(local.cells.groups):
+                inside = (rows["subgroup"] == subgroup) & (rows["group"] == group)
+                expected = estimate_by_hand(rows[inside], measure, plain=plain)
+                cell = [part[s, g] for part in (*ends, estimates.n)]
+                np.testing.assert_allclose(cell, expected, **CLOSE)
+        of_groups = local.by_group.table()
+        for row in of_groups.itertuples():
+            expected = estimate_by_hand(
+                rows[rows["group"] == row.group], measure, plain=plain
+            )
+            cell = row.value, row.ci_low, row.ci_high, row.n
+            np.testing.assert_allclose(cell, expected, **CLOSE)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_view_shows_the_same_estimates(seed):
+    table = generated(seed)
+    rows = {"sensitive_features": table.groups, **table.sampling}
+    inside = {"subgroups": table.subgroups, "min_size": 20}
+    evaluated = metrics.evaluate(table.y, table.decided, **rows, **inside).iloc[0]
+    options = dict(table.sampling)
+    if table.kind == "counts":
+        options = {"counts": options["sample_weight"]}
+    tables = audit(
+        table.y,
+        table.decided,
+        sensitive_features=table.groups,
+        checks=False,
+        **options,
+        **inside,
+    )
+    level = for_all_pairs(0.95, len(set(table.groups)))
+    for measure, of_groups in tables.by_group.groupby("measure"):
+        call = measure, table.y, table.decided
+        views = {
+            "by_group": metrics.measure_by_group(*call, **rows),
+            "gaps": metrics.measure_gaps(*call, **rows, confidence=level),
+            "local": metrics.LocalMeasure.of(*call, **rows, **inside).table(),
+        }
+        for name, view in views.items():
+            in_audit = getattr(tables, name)
+            in_audit = in_audit[in_audit["measure"] == measure].reset_index(drop=True)
+            pd.testing.assert_frame_equal(
+                in_audit[list(view)], view, rtol=1e-11, atol=1e-12
+            )
+        gap = np.ptp(of_groups["value"])
+        named = {
+            "selection_rate": "demographic_parity_difference",
+            "true_positive_rate": "equal_opportunity_difference",
+        }
+        if measure in named:
+            np.testing.assert_allclose(evaluated[named[measure]], gap, **CLOSE)
+    local_di = metrics.local_di(table.decided, **rows, **inside)
+    assert metrics.worst_k_di(local_di) == pytest.approx(
+        evaluated["worst_1_di"], nan_ok=True
+    )
+
+
+def test_rows_of_decisions_are_counted_once_whatever_their_number():
+    n = 5000
+    rng = np.random.default_rng(0)
+    y, decided = rng.integers(0, 2, (2, n))
+    weight = rng.lognormal(0, 1, n)
+    rows = Measured.of("accuracy", y, decided, weight)
+    cells = rows.cells(np.arange(n) % 3, 3)
+    assert len(cells.place) == 3 * 4
+    # one count serves every measure, and every way to put its places together
+    assert cells.estimate("precision", np.array([0, 1, 1]), (2,)).value.shape == (2,)
+    everyone = cells.estimate("accuracy", np.zeros(3, int), (1,))
+    np.testing.assert_allclose(
+        everyone.value[0], np.average(y == decided, weights=weight)
+    )
+    assert cells.estimate("accuracy", np.array([-1, -1, 0]), (1,)).n[0] == n // 3
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_the_scale_of_weights_changes_nothing(scale):
+    table = generated(1)
+    weight = table.sampling["sample_weight"]
+    tables = [
+        metrics.measure_gaps(
+            "error_cost 3:1",
+            table.y,
+            table.decided,
+            sensitive_features=table.groups,
+            sample_weight=weight * factor,
+        )
+        for factor in (1.0, scale)
+    ]
+    pd.testing.assert_frame_equal(*tables, rtol=1e-9)
