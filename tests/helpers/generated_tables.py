@@ -79,5 +79,6 @@ def _sampling(kind: str, n_rows: int, rng: np.random.Generator) -> dict[str, Any
             weight[rng.random(n_rows) < 0.2] = 0.0
         sampling["sample_weight"] = weight
     if "units" in kind:
-        sampling["cluster"] = rng.integers(0, max(n_rows // 4, 2), n_rows)
+        rows_a_unit = int(rng.choice([4, 20]))
+        sampling["cluster"] = rng.integers(0, max(n_rows // rows_a_unit, 2), n_rows)
     return sampling

@@ -5,7 +5,7 @@ such as a group in a subgroup, and for each outcome and decision, how many rows 
 are and what their weights, the squares and the fourth powers of these add up to; with
 units, the sum of the weights of each unit. So rows are counted once for any number of
 measures, groups and models that are looked at in the same places. Measures of scores
-and numbers, and decisions that are drawn, need every row.
+and numbers need every row, as do decisions drawn with others.
 
 `Cells.estimate` makes every estimate there is, each with what its interval follows
 from.
@@ -48,6 +48,7 @@ _MOST_SKEWED = 1.0  # of a mean; Hall's transformation holds below
 _OUTCOMES = np.array([[0, 0], [1, 1]])
 _DECISIONS = np.array([[0, 1], [0, 1]])
 _N_KINDS = 4
+_FEWEST_OF_UNIT = 8  # rows a unit from which counting pays
 ValueRange = tuple[float, float]
 
 
@@ -134,10 +135,10 @@ class Cells(NamedTuple):
             _, exponent = np.frexp(sample.weight.max(initial=0.0))
             sample = sample._replace(weight=np.ldexp(sample.weight, -exponent))
         if sample.row is not None:
-            return cls(sample, place[sample.row], Sums.of(sample))
-        if takes != "decision":
-            return cls(sample, place, Sums.of(sample))
-        return cls._counted(sample, place, n_places)
+            place = place[sample.row]
+        if takes == "decision" and _is_countable(sample):
+            return cls._counted(sample, place, n_places)
+        return cls(sample, place, Sums.of(sample))
 
     @classmethod
     def _counted(cls, sample: Sample, place: Codes, n_places: int) -> Self:
@@ -153,7 +154,7 @@ class Cells(NamedTuple):
             sums = sums.take(present)
             unit = None
         else:
-            n_units = int(sample.unit.max(initial=0)) + 1
+            n_units = sample.n_units
             entries, entry = np.unique(
                 code * n_units + sample.unit, return_inverse=True
             )
@@ -488,10 +489,23 @@ class _Part(NamedTuple):
         return np.bincount(self.cell, values, self.n_cells).astype(np.float64)
 
 
+def _is_countable(sample: Sample) -> bool:
+    """Return whether sums say all of rows of decisions, and are worth the counting.
+
+    Rows that share a draw are in pairs, whatever their sums; so are drawn ones of a
+    unit. Few rows of a unit are hardly ever of one place, outcome and decision.
+    """
+    if sample.content is not None:
+        return False
+    if sample.unit is None:
+        return True
+    return sample.row is None and len(sample.y) >= _FEWEST_OF_UNIT * sample.n_units
+
+
 def _sums_by(sample: Sample, code: Codes, n_codes: int) -> Sums:
     """Return the sums over the rows of each code; counts alone where they say all."""
     if sample.weight is None:
-        people = np.bincount(code, sample.people, n_codes).astype(np.float64)
+        people = np.bincount(code, sample.times, n_codes).astype(np.float64)
         return Sums.of_people(people)
     return Sums.of(sample).total(code, n_codes)
 

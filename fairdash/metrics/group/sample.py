@@ -40,6 +40,11 @@ class Sample(NamedTuple):
         return self.weight is None and self.unit is None
 
     @property
+    def n_units(self) -> int:
+        """How many codes of units there are; 1 without units."""
+        return 1 if self.unit is None else int(self.unit.max(initial=0)) + 1
+
+    @property
     def times(self) -> Array | None:
         """How many rows of one person each row counts as; None where all are one."""
         if self.people is None:
