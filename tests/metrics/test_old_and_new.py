@@ -83,6 +83,12 @@ def test_models(seed):
         metrics.decision_status(table.y, table.decided, **table.sampling),
     )
     content = table.scores
+    for measure in ("precision", "true_positive_rate", "error_cost 3:1"):
+        call = measure, table.y, Drawn(table.scores)
+        same(
+            old_measures.measure_by_group(*call, **rows),
+            metrics.measure_by_group(*call, **rows),
+        )
     for decided in (table.decided, Drawn(table.scores), Drawn(table.scores, content)):
         same(
             old_local.local_di(decided, **rows, **inside),

@@ -33,6 +33,7 @@ from fairdash.metrics.group.drawn import shared_variance
 from fairdash.metrics.group.sample import Sample
 from fairdash.metrics.group.variance import (
     Codes,
+    UnitCells,
     Variance,
     correlations,
     design_units,
@@ -48,7 +49,6 @@ _MOST_SKEWED = 1.0  # of a mean; Hall's transformation holds below
 _OUTCOMES = np.array([[0, 0], [1, 1]])
 _DECISIONS = np.array([[0, 1], [0, 1]])
 _N_KINDS = 4
-_FEWEST_OF_UNIT = 8  # rows a unit from which counting pays
 ValueRange = tuple[float, float]
 
 
@@ -233,6 +233,14 @@ class _Estimate(NamedTuple):
     residuals: _Residuals | None
 
 
+class _Spread(NamedTuple):
+    """Of means: their variance, and how many rows and like units this is worth."""
+
+    variance: Array
+    effective: Array
+    units: Array
+
+
 class _Part(NamedTuple):
     """Entries with the cell of each, of which estimates are made."""
 
@@ -359,30 +367,14 @@ class _Part(NamedTuple):
         residual = sample.weights * deviation
         shared = self._shared(residual)
         if sample.unit is None:
-            spread = self._independent(deviation)
-            squares = self._total(sums.squares)
-            effective = np.nan_to_num(divide(mass**2, squares))
-            fourths = self._total(sums.fourths)
-            units: Array | None = np.nan_to_num(divide(squares**2, fourths))
+            spread = self._spread_of_rows(deviation, mass)
+        elif sample.row is None:
+            spread = self._spread_of_units(residual)
         else:
-            spread = linearised(
-                residual,
-                self.cell,
-                self.n_cells,
-                unit=sample.unit,
-                chance=sample.times,
-                row=sample.row,
-                counts=sums.weighing > 0,
-            )
-            effective = worth(sample.mass(), self.cell, self.n_cells, sample.unit)
-            units = design_units(
-                sample.weights,
-                self.cell,
-                self.n_cells,
-                sample.unit,
-                chance=sample.times,
-            )
+            spread = self._spread_of_drawn(residual)
         variance = spread.variance + shared
+        effective = spread.effective
+        units: Array | None = spread.units
         width = limits[1] - limits[0] or 1.0
         rate = (value - limits[0]) / width
         if kind == "rate" and sample.plain:
@@ -399,15 +391,56 @@ class _Part(NamedTuple):
         residuals = _Residuals(residual, self.cell, sample.unit, is_drawn)
         return _Estimate(estimates, residuals)
 
-    def _independent(self, deviation: Array) -> Variance:
-        """Return the linearised variance of means of rows that are independent.
+    def _spread_of_rows(self, deviation: Array, mass: Array) -> "_Spread":
+        """Return the spread of means of rows that are independent.
 
-        ``deviation`` is of the value from the mean, over the mass of the cell.
+        ``deviation`` is of the value from the mean, over the ``mass`` of the cell.
         """
-        n_units = self._total(self.sums.weighing)
-        degrees = np.where(n_units > 1, n_units - 1, np.nan)
-        squares = self._total(self.sums.squares * deviation**2)
-        return Variance(n_units / degrees * squares, n_units)
+        n_rows = self._total(self.sums.weighing)
+        degrees = np.where(n_rows > 1, n_rows - 1, np.nan)
+        of_squares = self._total(self.sums.squares * deviation**2)
+        squares = self._total(self.sums.squares)
+        fourths = self._total(self.sums.fourths)
+        return _Spread(
+            n_rows / degrees * of_squares,
+            np.nan_to_num(divide(mass**2, squares)),
+            np.nan_to_num(divide(squares**2, fourths)),
+        )
+
+    def _spread_of_units(self, residual: Array) -> "_Spread":
+        """Return the spread of means of rows of which those of a unit are alike."""
+        assert self.sample.unit is not None, "rows have units"
+        units = UnitCells.of(self.cell, self.sample.unit)
+        mass = units.total(self.sums.mass)
+        spread = linearised(
+            units.total(residual),
+            units.cell,
+            self.n_cells,
+            counts=units.total(self.sums.weighing) > 0,
+        )
+        return _Spread(
+            spread.variance,
+            worth(mass, units.cell, self.n_cells, None),
+            design_units(mass, units.cell, self.n_cells, None),
+        )
+
+    def _spread_of_drawn(self, residual: Array) -> "_Spread":
+        """Return the spread of means of rows with units whose decisions are drawn."""
+        sample = self.sample
+        rows = self.cell, self.n_cells
+        spread = linearised(
+            residual,
+            *rows,
+            unit=sample.unit,
+            chance=sample.times,
+            row=sample.row,
+            counts=None if sample.weight is None else sample.weight > 0,
+        )
+        return _Spread(
+            spread.variance,
+            worth(sample.mass(), *rows, sample.unit),
+            design_units(sample.weights, *rows, sample.unit, chance=sample.times),
+        )
 
     def _skewness(self, mean: Array) -> Array:
         """Return the skewness of means of numbers, NaN where rows are too few for it.
@@ -490,16 +523,11 @@ class _Part(NamedTuple):
 
 
 def _is_countable(sample: Sample) -> bool:
-    """Return whether sums say all of rows of decisions, and are worth the counting.
+    """Return whether sums say all of rows of decisions.
 
-    Rows that share a draw are in pairs, whatever their sums; so are drawn ones of a
-    unit. Few rows of a unit are hardly ever of one place, outcome and decision.
+    Of rows that share a draw, and of drawn ones of a unit, pairs count as well.
     """
-    if sample.content is not None:
-        return False
-    if sample.unit is None:
-        return True
-    return sample.row is None and len(sample.y) >= _FEWEST_OF_UNIT * sample.n_units
+    return sample.content is None and (sample.unit is None or sample.row is None)
 
 
 def _sums_by(sample: Sample, code: Codes, n_codes: int) -> Sums:

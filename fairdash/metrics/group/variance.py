@@ -16,7 +16,7 @@ variances of asymptotically normal estimators from complex surveys. Internationa
 Statistical Review 51, 279-292.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,33 @@ class Variance(NamedTuple):
         varied = (self.variance > 1e-15) & (spread > 1e-12)
         effective = divide(spread, np.where(varied, self.variance, 1))
         return np.where(varied, np.minimum(effective, rows), worth)
+
+
+class UnitCells(NamedTuple):
+    """The units of every cell, sorted by cell.
+
+    Attributes
+    ----------
+    of_row : int array of shape (n_rows,)
+        Which of these each row is of.
+    cell : int array
+        Of each.
+    """
+
+    of_row: Codes
+    cell: Codes
+
+    @classmethod
+    def of(cls, cell: Codes, unit: Codes) -> Self:
+        """Return the units that have rows in each cell."""
+        n_units = int(unit.max(initial=0)) + 1
+        distinct, of_row = np.unique(cell * n_units + unit, return_inverse=True)
+        return cls(of_row, distinct // n_units)
+
+    def total(self, values: NDArray[Any]) -> Array:
+        """Return the sums of values over the rows of each."""
+        sums = np.bincount(self.of_row, values, len(self.cell))
+        return sums.astype(np.float64)
 
 
 class UnitSums(NamedTuple):
@@ -128,12 +155,10 @@ def by_unit(
     values: Array, cell: Codes, unit: Codes, counts: NDArray[np.bool_] | None = None
 ) -> UnitSums:
     """Return the sums of values of each unit in each cell."""
-    n_units = int(unit.max(initial=0)) + 1
-    distinct, position = np.unique(cell * n_units + unit, return_inverse=True)
-    sums = np.bincount(position, values, len(distinct)).astype(np.float64)
+    units = UnitCells.of(cell, unit)
     if counts is not None:
-        counts = np.bincount(position, counts, len(distinct)) > 0
-    return UnitSums(sums, distinct // n_units, counts)
+        counts = units.total(counts) > 0
+    return UnitSums(units.total(values), units.cell, counts)
 
 
 def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array:
