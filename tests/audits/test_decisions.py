@@ -299,7 +299,7 @@ def test_a_measure_says_itself_whether_scores_become_probabilities_for_it(
     )
     assert audit.recalibrated == recalibrated
     assert (catalog.RECALIBRATED in audit.rows) == recalibrated
-    given = seen[0]  # later ones show how far the measure can go
+    given = max(seen, key=len)  # others show how far the measure can go
     assert given.min() >= 0
     assert given.max() <= 1
     assert (len(set(given)) == 2) == (kind == {})  # decisions

@@ -142,6 +142,21 @@ def test_every_view_shows_the_same_estimates(seed):
     )
 
 
+@pytest.mark.parametrize("seed", range(len(SAMPLINGS)))
+@pytest.mark.parametrize("measure", ["selection_rate", "error_cost 3:1", "mean_error"])
+@pytest.mark.parametrize("absent", [False, True])
+def test_without_a_row_in_a_subgroup_the_whole_is_measured(seed, measure, absent):
+    table = generated(seed)
+    rows = {"sensitive_features": table.groups, **table.sampling}
+    predicted = table.scores if measure == "mean_error" else table.decided
+    call = measure, table.y, predicted
+    nowhere = np.full(len(table.y), None) if absent else None
+    local = metrics.LocalMeasure.of(*call, subgroups=nowhere, **rows)
+    whole = metrics.measure_by_group(*call, **rows)
+    pd.testing.assert_frame_equal(local.by_group.table(), whole, check_exact=True)
+    assert not len(local.gaps())
+
+
 def test_rows_of_decisions_are_counted_once_whatever_their_number():
     n = 5000
     rng = np.random.default_rng(0)

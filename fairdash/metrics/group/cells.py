@@ -276,7 +276,8 @@ class _Part(NamedTuple):
         if is_rate:
             return self._mean(predicted, (0.0, 1.0), "rate")
         estimate = self._mean(predicted, limits, "mean")
-        if limits[0] == limits[1]:  # equal numbers are not skewed
+        # Equal numbers are not skewed, and no cell may have a row.
+        if limits[0] == limits[1] or not len(self.cell):
             return estimate
         of_means = self._skewness(estimate.values.value)
         return estimate._replace(values=replace(estimate.values, skewness=of_means))
