@@ -189,3 +189,21 @@ def test_the_scale_of_weights_changes_nothing(scale):
         for factor in (1.0, scale)
     ]
     pd.testing.assert_frame_equal(*tables, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_group_of_one_unit_goes_with_no_other(seed):
+    rng = np.random.default_rng(seed)
+    group = np.repeat([0, 1], [7, 200])
+    unit = np.concatenate([np.zeros(7, int), rng.integers(0, 40, 200)])
+    decided = rng.integers(0, 2, 207)
+    decided[:2] = 0, 1
+    rows = Measured.of(
+        "accuracy", decided, decided, rng.lognormal(0, 1, 207), None, unit
+    )
+    correlation = rows.estimate(group, (2,)).correlation
+    assert correlation[0, 1] == 0
+    values = rng.normal(size=207)
+    rows = Measured.of("mean_error", values, np.zeros(207), None, None, unit)
+    correlation = rows.estimate(group, (2,)).correlation
+    assert correlation[0, 1] == 0  # its residuals add up to a rounding error

@@ -27,6 +27,7 @@ from fairdash.metrics.group.counting import divide
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+_ALIKE = 1e-12  # standard error of rows that all have one value, over the largest
 
 
 class Variance(NamedTuple):
@@ -286,5 +287,7 @@ def correlations(
         same_row
     ]
     error = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+    # Rows that are all alike have an error of rounding, which goes with no other one.
+    error = np.where(error > _ALIKE * error.max(initial=0.0), error, 0.0)
     scale = error[:, :, None] * error[:, None, :]
     return np.nan_to_num(divide(covariance, scale)).clip(-1, 1)
