@@ -1,1 +1,0 @@
-"""The measuring pipelines before there was one: what it is compared with."""
