@@ -6,7 +6,7 @@ from scipy.stats import norm
 
 from fairdash._change import Change
 from fairdash._wording import moved_words
-from fairdash.metrics import demographic_parity_difference, gap_change
+from fairdash.metrics import compare, demographic_parity_difference, gap_change
 from fairdash.postprocessing import ScoredRows
 from fairdash.postprocessing.outcome import expected_outcome
 
@@ -75,6 +75,48 @@ def test_it_is_the_least_and_most_by_hand_of_every_sign_of_both_gaps():
     ends = max(-max(most), -limit), min(-max(least), limit)
     expected = gaps[1] - gaps[0], *ends
     assert np.allclose(gap_change(old, new, sensitive_features=group), expected)
+
+
+def twelve_groups(rng, tiny=0):
+    """Decisions of twelve groups of 400 with a gap of .2, of which few change."""
+    group = np.repeat(np.arange(12), 400)
+    if tiny:
+        group = np.concatenate([group, np.full(tiny, 12)])
+    rate = np.where(group == 0, 0.2, 0.4)
+    first = rng.random(len(group))
+    second = np.where(rng.random(len(group)) < 0.98, first, rng.random(len(group)))
+    return group, (first < rate).astype(int), (second < rate).astype(int)
+
+
+def test_of_many_groups_only_pairs_that_may_differ_most_widen_it():
+    group, old, new = twelve_groups(np.random.default_rng(7))
+    found = gap_change(old, new, sensitive_features=group)
+    moved = new - old
+    errors = [moved[group == g].std(ddof=1) / np.sqrt(400) for g in range(12)]
+    # The first group has the lowest rate, surely: one pair of groups has this error.
+    own = np.hypot(errors[0], np.sqrt(np.mean(np.square(errors[1:]))))
+    assert found.low < 0 < found.high
+    assert found.high - found.low < 2 * 4.5 * own
+    none = gap_change(old, old, sensitive_features=group)
+    assert none.high == -none.low < 0.013  # 3 / 400 and more for two groups
+
+
+def test_a_group_of_four_rows_takes_no_interval_away():
+    rng = np.random.default_rng(8)
+    group, old, new = twelve_groups(rng, tiny=4)
+    old[-4:], new[-4:] = [0, 0, 0, 0], [1, 1, 1, 1]
+    found = gap_change(old, new, sensitive_features=group)
+    large = group < 12
+    without = gap_change(old[large], new[large], sensitive_features=group[large])
+    assert np.allclose(found, without)
+    y = rng.integers(0, 2, len(old))
+    row = compare(y, new, old, sensitive_features=group).iloc[1]
+    gaps = [
+        demographic_parity_difference(d[large], sensitive_features=group[large])
+        for d in (new, old)
+    ]
+    assert row[["value", "reference"]].tolist() == pytest.approx(gaps)
+    assert row["difference"] == pytest.approx(float(found.value))
 
 
 def test_rows_of_one_person_and_weights_widen_it_as_they_should():

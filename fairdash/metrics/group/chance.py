@@ -79,7 +79,7 @@ def compare(
     everyone = GroupMeans.of(right, weight, one_group, 1, unit, draws_of_accuracy)
     draws_of_rates = draws(np.ones(n))
     groups = GroupMeans.of(decided, weight, codes, len(names), unit, draws_of_rates)
-    gaps = counting.spread(groups.mean.T)
+    gaps = groups.largest_gaps()
     worst = _LocalChange(np.full(2, np.nan), _UNDEFINED)
     if subgroups is not None:
         local = local_cells(

@@ -20,6 +20,7 @@ from fairdash.metrics.group.drawn import (
     draw_variance,
     shared_variance,
 )
+from fairdash.metrics.group.largest_change import PairGaps
 from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _AFTER_LESS_BEFORE = np.array([-1.0, 1.0])
@@ -40,16 +41,16 @@ def gap_change(
 ) -> intervals.Interval:
     r"""Return by how much the gap between groups changes, on the same rows.
 
-    .. math:: |D_1| - |D_0|, \qquad |D_0| - |D_1| = \max_s \min_t (s D_0 - t D_1),
-       \quad s, t \in \{-1, 1\}
+    .. math:: |D_1| - |D_0|
 
-    for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Each
-    :math:`s D_0 - t D_1` is a difference of group means of one number a row and has its
-    interval; the maximum and minimum of their ends are those of the change. It is
-    also at most :math:`|D_1 - D_0|`. Of several groups the maximum runs over pairs,
-    with Bonferroni's quantile. The variance is that of two changed decisions more in
-    each group, and where these are few at least that of a rate with one more of each
-    kind.
+    for the gaps :math:`D_0, D_1` before and after: negative where the gap narrows. Of
+    several groups these are the largest. The change lies between that of the pair of
+    groups that differs most before and that of the pair that differs most after; the
+    interval is of all pairs that may be these, see
+    `fairdash.metrics.group.largest_change`. The variance is that of two changed
+    decisions more in each group. Where these are few, that of a gap is at least that of
+    a rate with one more of each kind. Groups of too few rows beside every other one are
+    left out of both gaps.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def gap_change(
     -------
     Interval of value, low and high. All are NaN where a group has no rows, and the ends
     where in every pair of groups both together would expect fewer than five decisions
-    of either kind in the smaller: too few rows to say.
+    of either kind in the smaller: too few rows to say. The value is then that of all
+    groups.
 
     Raises
     ------
@@ -262,51 +264,43 @@ class GroupMeans(NamedTuple):
 
     def gap_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the largest difference between groups."""
-        pairs = np.array(list(itertools.permutations(range(len(self.mean)), 2)))
-        value = np.array(np.ptp(self.mean[:, 1]) - np.ptp(self.mean[:, 0]))
-        if np.isnan(value):
-            return intervals.Interval(*np.full(3, np.nan))
-        if self._too_few().any(axis=0).all():
+        value = np.array(np.diff(self.largest_gaps())[0])
+        compared = self._compared()
+        if np.isnan(value) or len(compared) < 2:
             return intervals.Interval(value, *np.full(2, np.nan))
+        pairs = np.array(list(itertools.permutations(compared, 2)))
         return intervals.Interval(value, *self.largest_change(pairs, confidence))
+
+    def largest_gaps(self) -> Array:
+        """Return the largest difference before and after, NaN without all means.
+
+        Groups with too few rows beside every other one are left out, unless all are.
+        """
+        mean = self.mean
+        compared = self._compared()
+        if len(compared) and not np.isnan(mean).any():
+            mean = mean[compared]
+        gaps: Array = np.ptp(mean, axis=0)
+        return gaps
 
     def largest_change(
         self, pairs: NDArray[np.int64], confidence: float
     ) -> intervals.Bounds:
         """Return the ends of the change of the largest difference of some pairs.
 
-        ``pairs``, (pairs, 2), has each of them both ways. The change is also no larger
-        than the largest change of a pair with its sign, whose interval is narrow where
-        both gaps are near 0 and few decisions change.
+        ``pairs``, (pairs, 2), has each of them both ways.
         """
-        covariance = self._with_two_more()
         contrast = np.zeros((len(pairs), len(self.mean)))
         row = np.arange(len(pairs))
         contrast[row, pairs[:, 0]] = 1.0
         contrast[row, pairs[:, 1]] = -1.0
-
-        def variance_of_gaps(when: int) -> Array:
-            of_groups = covariance[:, when, :, when]
-            return np.einsum("pg,pg->p", contrast @ of_groups, contrast)
-
-        # Every pair before beside every pair after: (pairs before, pairs after).
-        gap_before = contrast @ self.mean[:, 0]
-        gap_after = contrast @ self.mean[:, 1]
-        narrowing = gap_before[:, None] - gap_after[None, :]
-        crossed = contrast @ covariance[:, 0, :, 1] @ contrast.T
-        variance_before = variance_of_gaps(0)
-        variance_after = variance_of_gaps(1)
-        variance = variance_before[:, None] + variance_after[None, :] - 2 * crossed
-        # Each pair is in it both ways, which is one comparison.
-        n_comparisons = max(len(pairs) // 2, 1)
-        z = intervals.normal_quantile(1 - (1 - confidence) / n_comparisons)
-        half = z * np.sqrt(np.maximum(variance, 0.0))
-        # The narrowing of the largest gap is the maximum over pairs before of the
-        # minimum over pairs after; so are its ends.
-        low = float((narrowing - half).min(axis=1).max())
-        high = float((narrowing + half).min(axis=1).max())
-        most = float(np.diagonal(np.abs(narrowing) + half).max())
-        return np.array(max(-high, -most)), np.array(min(-low, most))
+        covariance = self._with_two_more()
+        of_change = np.einsum(
+            "w,gwhv,v->gh", _AFTER_LESS_BEFORE, covariance, _AFTER_LESS_BEFORE
+        )
+        self._widen_few(covariance)
+        gaps = PairGaps(contrast, self.mean, covariance, of_change)
+        return gaps.interval_of_largest(confidence)
 
     def mean_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the mean of the first group."""
@@ -326,8 +320,6 @@ class GroupMeans(NamedTuple):
         covariance = self.covariance.copy()
         of_changes = np.outer(_AFTER_LESS_BEFORE, _AFTER_LESS_BEFORE)
         covariance[group, :, group, :] += of_changes / (2 * rows[:, None, None] ** 2)
-        if len(self.mean) > 1:
-            self._widen_few(covariance)
         return covariance
 
     def _widen_few(self, covariance: Array) -> None:
@@ -344,8 +336,8 @@ class GroupMeans(NamedTuple):
             variance = covariance[group, when, group, when]
             covariance[group, when, group, when] = np.fmax(variance, least[:, when])
 
-    def _too_few(self) -> NDArray[np.bool_]:
-        """Return which pairs of groups have too few rows, before and after."""
+    def _compared(self) -> NDArray[np.int64]:
+        """Return the groups that have rows enough beside another, before and after."""
         rate = self.mean.T
         variance = np.einsum("gigi->ig", self.covariance)
         rows = np.broadcast_to(self.rows, rate.shape)
@@ -353,7 +345,8 @@ class GroupMeans(NamedTuple):
         n = np.rint(rows).astype(np.int64)
         cells = CellValues(rate, n, effective, np.sqrt(variance), "rate")
         pairs = np.array(list(itertools.combinations(range(len(self.mean)), 2)))
-        return cells.too_few(*pairs.T)
+        too_few = cells.too_few(*pairs.T).any(axis=0)
+        return np.unique(pairs[~too_few])
 
 
 def _covariance(
