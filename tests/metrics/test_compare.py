@@ -78,9 +78,8 @@ def test_the_change_of_the_largest_local_gap_is_of_all_pairs_of_subgroups_at_onc
             for pair in signed
         ]
         limit = norm.isf(0.025 * 0.1 / 3)
-        return [
-            p for p, (value, error) in zip(signed, behind) if value <= limit * error
-        ]
+        near = [value <= limit * error for value, error in behind]
+        return [pair for pair, stays in zip(signed, near, strict=True) if stays]
 
     before, later = may_be_largest(old), may_be_largest(new)
     assert len(before) < 6  # so that the choice matters
