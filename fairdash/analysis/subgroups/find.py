@@ -69,8 +69,8 @@ def find_subgroups(
     large samples. So a gap that all rows share makes this null false in most subgroups,
     as it should. Numbers, and rows with weights, may be spread unlike in groups that
     are alike in their mean: residuals from a common mean get random signs in place of
-    other labels, and a group is compared where its rows are worth fifteen that weigh
-    alike.
+    other labels. A group is compared where its rows are worth six that weigh alike,
+    by Student's quantiles.
 
     Parameters
     ----------
@@ -300,14 +300,15 @@ def _row(
     Without a ``pair`` the two groups are those farthest apart in standard errors. With
     one, rows confirm: units then raise the variance.
     """
-    n, k = rows.counts_of(inside)
-    low, high = widest_pair(n, k) if pair is None else pair
-    shrunk_gap, gap_variance = gap_between(n, k, low, high)
+    counts = rows.counts_of(inside)
+    low, high = widest_pair(counts) if pair is None else pair
+    shrunk = gap_between(counts, low, high)
     if pair is not None and (rows.unit is not None or len(rows.marks) > 1):
-        gap_variance *= _design_effect(rows, inside, pair, critical)
-    error = np.sqrt(gap_variance)
-    half = critical * error if np.isfinite(error) else np.inf
-    rate = counting.divide(k, n)
+        effect = _design_effect(rows, inside, pair, critical)
+        shrunk = shrunk._replace(variance=shrunk.variance * effect, degrees=None)
+    gap = float(shrunk.gap)
+    half = float(shrunk.reach(critical)) if np.isfinite(shrunk.variance) else np.inf
+    rate = counting.divide(counts.k, counts.n)
     n_rows = np.bincount(rows.group[inside], minlength=rows.n_groups)
     return {
         "subgroup": describe(conditions),
@@ -320,9 +321,9 @@ def _row(
         "n_lower": int(n_rows[low]),
         "n_higher": int(n_rows[high]),
         "gap": rate[high] - rate[low],
-        "ci_low": np.clip(shrunk_gap - half, -1, 1),
-        "ci_high": np.clip(shrunk_gap + half, -1, 1),
-        "z": shrunk_gap / error,
+        "ci_low": np.clip(gap - half, -1, 1),
+        "ci_high": np.clip(gap + half, -1, 1),
+        "z": np.copysign(np.sqrt(shrunk.squares), gap),
     }
 
 

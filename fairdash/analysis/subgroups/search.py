@@ -23,7 +23,14 @@ Kish's number, which heavy rows that happen to agree would exceed.
 Numbers are between 0 and 1, p is their mean and n as with weights. A group spread less
 than all rows counts as these: n is at most its rows times their :math:`p (1 - p) / V`.
 
-A group whose weights are worth fewer than fifteen equal ones (Kish) is not compared.
+The variance of few heavy rows is itself estimated badly, so that z of many subgroups is
+largest where it means least. With Kish's number of rows less one as degrees of freedom
+of a group, Welch's :math:`\nu` of a pair make z a quantile of Student's distribution.
+What is compared is the normal quantile of as small a chance (Wallace 1959)
+
+.. math:: \frac{8 \nu + 1}{8 \nu + 3} \sqrt{\nu \log(1 + z^2 / \nu)} .
+
+A group whose weights are worth fewer than FEWEST equal ones is not compared.
 
 By chance: of rates of rows that weigh alike groups are permuted, and the largest z of
 *all* subgroups is taken each time (Westfall and Young 1993). Numbers, and rows that
@@ -39,6 +46,8 @@ Statistics 16, 1696-1708.
 A. Agresti and B. Caffo (2000), Simple and effective confidence intervals for
 proportions and differences of proportions. American Statistician 54, 280-288.
 P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
+D. L. Wallace (1959), Bounds on normal approximations to Student's and the chi-square
+distributions. Annals of Mathematical Statistics 30, 1121-1130.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,25 +70,78 @@ _NEAR = 64  # conjunctions at a time, few enough to stay in a cache
 _ROUNDING = 1.001  # of bounds in single precision
 _ALIKE = 3.0  # standard errors; the best of many looks larger than it is
 _SHARE = 0.5  # of its gap that rows outside must show to explain it
-_FEWEST = 15  # rows that weigh alike, of a group that is compared by its spread
+FEWEST = 6  # rows that weigh alike, of a group that is compared by its spread
 _SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
 
 
+class Counts(NamedTuple):
+    """Rows and positive rows of each group, (groups, ...).
+
+    Attributes
+    ----------
+    degrees : array of shape (groups, ...) or None
+        Degrees of freedom of the variance of a rate. None for rows that weigh alike,
+        whose number says it.
+    """
+
+    n: Floats
+    k: Floats
+    degrees: Floats | None = None
+
+    def take(self, places: NDArray[np.int64]) -> "Counts":
+        """Return the counts of some subgroups."""
+        degrees = None if self.degrees is None else self.degrees[:, places]
+        return Counts(self.n[:, places], self.k[:, places], degrees)
+
+    def of_groups(self, groups: list[int]) -> "Counts":
+        """Return the counts of some groups."""
+        degrees = None if self.degrees is None else self.degrees[groups]
+        return Counts(self.n[groups], self.k[groups], degrees)
+
+
 class Pair(NamedTuple):
-    """A difference of shrunk rates, b minus a, and its variance."""
+    """A difference of shrunk rates, b minus a, and its variance.
+
+    Attributes
+    ----------
+    degrees : array or None
+        Of the variance; None where the gap is compared with normal quantiles.
+    """
 
     a: int
     b: int
     gap: Floats
     variance: Floats
+    degrees: Floats | None = None
+
+    @property
+    def squares(self) -> Floats:
+        """Squares of the studentised gaps, as those of normal quantiles."""
+        squares = self.gap * self.gap / self.variance
+        if self.degrees is None:
+            return squares
+        return _wallace(self.degrees) * np.log1p(squares / self.degrees)
+
+    def reach(self, critical: float) -> Floats:
+        """Return the half width of the interval of the gap; infinite without rows."""
+        error = np.sqrt(self.variance)
+        if self.degrees is None or not np.isfinite(critical):
+            return critical * error
+        with np.errstate(over="ignore"):
+            growth = np.expm1(critical**2 / _wallace(self.degrees))
+            return np.sqrt(self.degrees * growth) * error
 
 
-def pairs(n: Floats, k: Floats) -> Iterator[Pair]:
+def _wallace(degrees: Floats) -> Floats:
+    return degrees * ((8 * degrees + 1) / (8 * degrees + 3)) ** 2
+
+
+def pairs(counts: Counts) -> Iterator[Pair]:
     """Yield every pair of groups with its gap and the variance of it.
 
-    ``n`` and ``k``, (groups, ...), are rows and positive rows. The variance is infinite
-    where a group has no rows.
+    The variance is infinite where a group has no rows.
     """
+    n, k, of_groups = counts
     size = n + 2
     rate = (k + 1) / size
     variance = np.where(n == 0, np.inf, rate * (1 - rate) / size)
@@ -91,14 +153,31 @@ def pairs(n: Floats, k: Floats) -> Iterator[Pair]:
         gap = (rate[b] - rate[a]) * mixed
         joint = (positive + 2) / (total + 4)
         pooled = joint * (1 - joint) * (1 / size[a] + 1 / size[b])
-        yield Pair(a, b, gap, np.maximum(pooled, variance[a] + variance[b]))
+        degrees = None
+        if of_groups is not None:
+            degrees = _welch(variance[[a, b]], of_groups[[a, b]])
+        largest = np.maximum(pooled, variance[a] + variance[b])
+        yield Pair(a, b, gap, largest, degrees)
 
 
-def studentised(n: Floats, k: Floats) -> Floats:
+def _welch(variance: Floats, degrees: Floats) -> Floats:
+    """Return Welch's degrees of freedom of a difference; 1 where a group has no rows.
+
+    B. L. Welch (1947), The generalization of Student's problem when several different
+    population variances are involved. Biometrika 34, 28-35.
+    """
+    finite = np.isfinite(variance).all(axis=0)
+    known = np.where(finite, variance, 1.0)
+    of_pair = known.sum(axis=0) ** 2 / (known**2 / degrees).sum(axis=0)
+    welch: Floats = np.where(finite, of_pair, 1.0)
+    return welch
+
+
+def studentised(counts: Counts) -> Floats:
     """Return the largest studentised gap between two groups, z."""
-    squared = np.zeros(n.shape[1:], n.dtype)
-    for pair in pairs(n, k):
-        np.maximum(squared, pair.gap * pair.gap / pair.variance, out=squared)
+    squared = np.zeros(counts.n.shape[1:], counts.n.dtype)
+    for pair in pairs(counts):
+        np.maximum(squared, pair.squares, out=squared)
     return np.sqrt(squared)
 
 
@@ -125,7 +204,7 @@ def pooled_bound(n: Floats, k: Floats, totals: Floats) -> Floats:
     return squared
 
 
-def counted(sums: Sequence[Floats], worth: float | None) -> tuple[Floats, Floats]:
+def counted(sums: Sequence[Floats], worth: float | None) -> Counts:
     """Return rows and positive rows, with weights those of independent rows.
 
     ``sums``, each (2, ...), are over all rows and over those that are positive: of
@@ -133,7 +212,7 @@ def counted(sums: Sequence[Floats], worth: float | None) -> tuple[Floats, Floats
     """
     n, k = sums[0]
     if len(sums) == 1:
-        return n, k
+        return Counts(n, k)
     # Sums of w, of w v, of w^2 and of w^2 v; of w^2 v^2 too where values are numbers.
     mass, positive_mass = sums[1]
     squares, positive_squares = sums[2]
@@ -149,33 +228,29 @@ def counted(sums: Sequence[Floats], worth: float | None) -> tuple[Floats, Floats
     kish = np.nan_to_num(counting.divide(mass**2, squares))
     most = np.minimum(kish * (worth or 1.0), n)
     n = np.nan_to_num(np.minimum(np.where(no_spread, most, by_spread), most))
-    n = np.where(kish >= _FEWEST, n, 0.0)  # the spread of fewer is not known
-    return n, np.nan_to_num(rate) * n
+    n = np.where(kish >= FEWEST, n, 0.0)  # the spread of fewer is not known
+    return Counts(n, np.nan_to_num(rate) * n, np.maximum(kish - 1, 1.0))
 
 
-def certain_gap(n: Floats, k: Floats, critical: float) -> Floats:
-    """Return the largest gap between two groups less ``critical`` standard errors."""
-    best = np.full(n.shape[1:], -np.inf)
-    for pair in pairs(n, k):
-        has_rows = np.isfinite(pair.variance)
-        error = np.sqrt(np.where(has_rows, pair.variance, 0.0))
-        low = np.where(has_rows, np.abs(pair.gap) - critical * error, -np.inf)
-        np.maximum(best, low, out=best)
+def certain_gap(counts: Counts, critical: float) -> Floats:
+    """Return the largest gap between two groups less the reach of its interval."""
+    best = np.full(counts.n.shape[1:], -np.inf)
+    for pair in pairs(counts):
+        np.maximum(best, np.abs(pair.gap) - pair.reach(critical), out=best)
     return best
 
 
-def widest_pair(n: Floats, k: Floats) -> tuple[int, int]:
+def widest_pair(counts: Counts) -> tuple[int, int]:
     """Return the lower and the higher group of the largest studentised gap."""
-    widest = max(pairs(n, k), key=lambda pair: float(pair.gap**2 / pair.variance))
+    widest = max(pairs(counts), key=lambda pair: float(pair.squares))
     a, b = widest.a, widest.b
     return (a, b) if widest.gap >= 0 else (b, a)
 
 
-def gap_between(n: Floats, k: Floats, low: int, high: int) -> tuple[float, float]:
-    """Return the gap of shrunk rates, ``high`` minus ``low``, and its variance."""
-    groups = [low, high]
-    (pair,) = pairs(n[groups], k[groups])
-    return float(pair.gap), float(pair.variance)
+def gap_between(counts: Counts, low: int, high: int) -> Pair:
+    """Return the gap of shrunk rates, ``high`` minus ``low``."""
+    (pair,) = pairs(counts.of_groups([low, high]))
+    return pair
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +319,7 @@ class Rows:
             n_conjunctions *= len(items)
         return table.reshape(n_conjunctions, *cells.shape[1:])
 
-    def counts(self, block: Block) -> tuple[Floats, Floats, Floats]:
+    def counts(self, block: Block) -> tuple[Floats, Counts]:
         """Return rows of conjunctions, and `counted` ones, (groups, conjunctions)."""
         cell, widths = self.cells(block)
         n_cells = int(np.prod(widths))
@@ -252,11 +327,11 @@ class Rows:
             self.conjunctions(block, self._by_cell(cell, mark, n_cells))
             for mark in self.marks
         ]
-        n, k = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
+        counts = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
         n_rows = sums[0][:, 0].sum(1)
-        return n_rows, n, k
+        return n_rows, counts
 
-    def counts_of(self, inside: Mask) -> tuple[Floats, Floats]:
+    def counts_of(self, inside: Mask) -> Counts:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
         cell = np.where(inside, 0, 1)
         sums = [self._by_cell(cell, mark, 2)[0] for mark in self.marks]
@@ -291,12 +366,11 @@ def search(
     by_certain_gap = _Best(most, 0.0)
     by_statistic = _Best(most, -1.0)
     for block in rows.blocks(depth):
-        n_rows, n, k = rows.counts(block)
+        n_rows, counts = rows.counts(block)
         large = np.flatnonzero(n_rows >= min_size)
-        n = n[:, large]
-        k = k[:, large]
-        by_certain_gap.take(block, large, certain_gap(n, k, critical))
-        by_statistic.take(block, large, studentised(n, k))
+        counts = counts.take(large)
+        by_certain_gap.take(block, large, certain_gap(counts, critical))
+        by_statistic.take(block, large, studentised(counts))
     places = [*by_certain_gap.places, *by_statistic.places]
     # A conjunction may be among the best of both: the first place counts.
     return list(dict.fromkeys(rows.conditions(*place) for place in places))
@@ -410,7 +484,7 @@ def _largest_by_signs(
             by_group: list[Floats] = [
                 np.stack(pair).transpose(0, 2, 1, 3) for pair in sums
             ]
-            z = studentised(*counted(by_group, rows.worth or 1.0))
+            z = studentised(counted(by_group, rows.worth or 1.0))
             np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 
@@ -467,7 +541,7 @@ def _largest(
             if n_groups == 2:
                 _raise(largest, large_sums)
             elif len(large_sums):
-                z = studentised(*_of_groups(large_sums, n_groups, times))
+                z = studentised(_of_groups(large_sums, n_groups, times))
                 np.maximum(largest, z.max(0), out=largest)
     return n_searched, largest
 
@@ -486,15 +560,15 @@ def _raise(largest: Floats, sums: Floats) -> None:
     second = sums[subgroup, :, time]
     first = totals[subgroup] - second
     counts = np.stack([first, second], axis=-1).transpose(1, 2, 0)
-    np.maximum.at(largest, time, studentised(*counts))
+    np.maximum.at(largest, time, studentised(Counts(*counts)))
 
 
-def _of_groups(sums: Floats, n_groups: int, times: int) -> Floats:
-    """Return rows and positive rows of all groups, (2, groups, subgroups, times)."""
+def _of_groups(sums: Floats, n_groups: int, times: int) -> Counts:
+    """Return rows and positive rows of all groups, (groups, subgroups, times)."""
     by_group = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
     totals = sums[..., -1].T[:, None, :, None]
     first = totals - by_group.sum(1, keepdims=True)
-    return np.concatenate([first, by_group], axis=1)
+    return Counts(*np.concatenate([first, by_group], axis=1))
 
 
 def permuted(
@@ -549,7 +623,7 @@ def without_redundant(
     """
 
     def statistic(mask: Mask) -> float:
-        return float(studentised(*rows.counts_of(mask)))
+        return float(studentised(rows.counts_of(mask)))
 
     listed: dict[Conditions, Mask] = {}
     union = np.zeros(len(rows), bool)
@@ -568,9 +642,9 @@ def without_redundant(
             break
 
     def rank(conditions: Conditions) -> tuple[float, float]:
-        n, k = rows.counts_of(listed[conditions])
-        certain = float(certain_gap(n, k, critical))
-        return -max(certain, 0.0), -float(studentised(n, k))
+        counts = rows.counts_of(listed[conditions])
+        certain = float(certain_gap(counts, critical))
+        return -max(certain, 0.0), -float(studentised(counts))
 
     return sorted(listed, key=rank)
 
@@ -582,18 +656,17 @@ def _general(
     if len(conditions) < 2:
         return conditions
     mask = inside(conditions)
-    n, k = rows.counts_of(mask)
-    pair = widest_pair(n, k)
-    gap, variance = gap_between(n, k, *pair)
+    counts = rows.counts_of(mask)
+    groups = widest_pair(counts)
+    pair = gap_between(counts, *groups)
     explaining = []
     for i in range(len(conditions)):
         parent = conditions[:i] + conditions[i + 1 :]
         added = inside(parent) & ~mask
-        n, k = rows.counts_of(added)
-        added_gap, added_variance = gap_between(n, k, *pair)
-        z = (gap - added_gap) / np.sqrt(variance + added_variance)
-        if z < _ALIKE and added_gap > _SHARE * gap:
-            explaining.append((added_gap, i, parent))
+        of_added = gap_between(rows.counts_of(added), *groups)
+        z = (pair.gap - of_added.gap) / np.sqrt(pair.variance + of_added.variance)
+        if z < _ALIKE and of_added.gap > _SHARE * pair.gap:
+            explaining.append((float(of_added.gap), i, parent))
     if not explaining:
         return conditions
     _, _, best_parent = max(explaining)
