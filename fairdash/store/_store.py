@@ -21,12 +21,13 @@ from fairdash.store._database import (
 )
 from fairdash.store._errors import DAMAGED, StoreError
 from fairdash.store._files import Files, write_file
+from fairdash.store._looks import LOOKS, LookStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
 from fairdash.store.server.users import USERS, server_of
 
-KINDS = ("tables", "artifacts", "scores", "summaries")  # folders of the home
+KINDS = ("tables", "artifacts", "scores", "summaries", LOOKS)  # folders of the home
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Kept:
     created: float
 
 
-class Store(ScoreStore, RunStore):
+class Store(ScoreStore, RunStore, LookStore):
     """Tables, data sets and drafts, runs, trials and artifacts: all that survives.
 
     All files are in ``home``, unless ``files`` is the fsspec address of an object
@@ -82,6 +83,11 @@ class Store(ScoreStore, RunStore):
         self.place: str | None = None
         if not self.database.is_sqlite and self.files.away is not None:
             self.place = f"{USERS}/{schema}" if schema else ""
+
+    def delete_run(self, run_id: str) -> None:
+        """Delete a run as `RunStore.delete_run`, and what was asked of it."""
+        super().delete_run(run_id)
+        self.delete_looks(run_id)
 
     def close(self) -> None:
         """Close all connections; what is asked afterwards opens new ones."""
@@ -121,6 +127,7 @@ class Store(ScoreStore, RunStore):
             connection.execute(sa.delete(DATASETS).where(DATASETS.c.id == dataset_id))
         self.drop_draft(dataset_id)
         self.delete_scores(dataset_id)
+        self.delete_looks(dataset_id)
         table = record.table_sha256
         with suppress(ValueError):  # another data set is of it, perhaps since just now
             self.delete_table(table)

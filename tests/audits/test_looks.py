@@ -7,6 +7,7 @@ from scipy.stats import norm
 from fairdash.audits import Answer, Looks
 from fairdash.audits.looks import chance_of
 from fairdash.metrics import Finding
+from fairdash.store import Store
 
 
 def answer(value, half, *, sure=True, details=""):
@@ -40,6 +41,35 @@ def test_a_gap_is_no_longer_sure_after_enough_other_questions():
     assert "no longer sure" in looks.words(near)
     assert "7 different questions" in looks.words(clear)
     assert "stays sure" in looks.words(clear)
+
+
+def test_windows_count_on_from_what_is_kept_with_a_run(tmp_path):
+    store = Store(tmp_path)
+    one = Looks(store=store, owner="run 1")
+    two = Looks(store=store, owner="run 1")
+    near = answer(0.2, 0.19)
+    assert one.words(near) == ""
+    for part in range(4):
+        two.words(answer(0.1, 0.3, sure=False, details=str(part)))
+    assert "6 different questions" in one.words(answer(0.3, 0.1))
+    later = Looks(store=Store(tmp_path), owner="run 1")
+    assert "no longer sure" in later.words(near)
+    assert Looks(store=store, owner="run 2").words(near) == ""
+    store.delete_looks("run 1")
+    assert store.looks("run 1") == {}
+    assert len(store.looks("run 2")) == 1
+
+
+def test_a_damaged_question_is_left_out_and_an_address_is_no_path(tmp_path):
+    store = Store(tmp_path / "home")
+    looks = Looks(store=store, owner="../../elsewhere")
+    looks.words(answer(0.2, 0.19))
+    looks.words(answer(0.3, 0.1))
+    files = list(tmp_path.rglob("look.json"))
+    assert len(files) == 2
+    assert all(file.is_relative_to(tmp_path / "home" / "looks") for file in files)
+    files[0].write_text("{}")
+    assert len(store.looks("../../elsewhere")) == 1
 
 
 def test_of_fair_tables_few_have_a_sure_gap_however_many_questions_are_asked():

@@ -96,8 +96,11 @@ def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
         write(store.artifact(key), key=key)
         store.put_progress([event(key, 1)])
     store.set_status(one, "finished")
+    store.keep_look(one, "0a", 0.01)
+    store.keep_look(two, "0a", 0.02)
     store.delete_run(one)
     assert [run.id for run in store.runs()] == [two]
+    assert [store.looks(run) for run in (one, two)] == [{}, {"0a": 0.02}]
     assert not store.artifact("a").exists()
     assert store.artifact("b").exists()
     assert store.snapshot(two).trials[0].progress is not None

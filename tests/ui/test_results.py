@@ -56,17 +56,23 @@ def _asked(values):
     page.evidence()
 
 
-def test_how_sure_counts_the_questions_of_a_session_by_run():
-    page = AppTest.from_function(_asked, args=([0.2, 0.21, 0.5],)).run()
+def test_how_sure_counts_the_questions_of_every_window_by_run(home):
+    page = AppTest.from_function(_asked, args=([0.2, 0.21, 0.5],))
+    page.query_params["run"] = "first"
+    page.run()
     assert "different questions" not in shown(page)
     page.selectbox[0].select(0.21).run()
-    assert "You have asked 2 different questions of these rows." in shown(page)
+    assert "2 different questions were asked of these rows." in shown(page)
     assert "no longer sure" in shown(page)
     page.selectbox[0].select(0.5).run()
     assert "3 different questions" in shown(page)
     assert "stays sure" in shown(page)
     page.query_params["run"] = "other"
     assert "different questions" not in shown(page.run())
+    refreshed = AppTest.from_function(_asked, args=([0.2, 0.21, 0.5],))
+    refreshed.query_params["run"] = "first"
+    assert "3 different questions" in shown(refreshed.run())
+    assert "no longer sure" in shown(refreshed)
 
 
 def shown(page):

@@ -24,12 +24,13 @@ from fairdash.audits import Answer, Looks, Setting
 from fairdash.plots import Picture
 from fairdash.ui.selection import Fields, SharedFields, bound
 from fairdash.ui.widgets import blocks
+from fairdash.ui.widgets.state import store
 
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS = 4  # in one row below a figure
 _MOST_CARDS_BESIDE = 6  # in two columns beside it
 _COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
-_LOOKS = "looks"  # in the session: by run, or by data set without one
+_LOOKS = "looks"  # in the session, as the store has them: by run, or by data set
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 
 
@@ -238,12 +239,17 @@ def say(answer: Answer) -> None:
 
 
 def _looked(answer: Answer) -> str:
-    """Return what stays of a finding among all that this session asked of its rows."""
+    """Return what stays of a finding among all that was asked of its rows."""
     if answer.difference is None:
         return ""
     fields = SharedFields.here()
     looks_by_rows = st.session_state.setdefault(_LOOKS, {})
-    looks: Looks = looks_by_rows.setdefault(fields.run or fields.data, Looks())
+    owner = fields.run or fields.data
+    if owner not in looks_by_rows:
+        # An answer of no run and no data set has nothing to be kept with.
+        kept = {"store": store(), "owner": owner} if owner else {}
+        looks_by_rows[owner] = Looks(**kept)
+    looks: Looks = looks_by_rows[owner]
     return looks.words(answer)
 
 
