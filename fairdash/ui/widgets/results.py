@@ -247,8 +247,7 @@ def _looked(answer: Answer) -> str:
     owner = fields.run or fields.data
     if owner not in looks_by_rows:
         # An answer of no run and no data set has nothing to be kept with.
-        kept = {"store": store(), "owner": owner} if owner else {}
-        looks_by_rows[owner] = Looks(**kept)
+        looks_by_rows[owner] = Looks(store=store(), owner=owner) if owner else Looks()
     looks: Looks = looks_by_rows[owner]
     return looks.words(answer)
 
