@@ -258,6 +258,8 @@ QUICK_DESIGNS = [  # one of each kind
     "many lines: 12 groups at a limit",
     "numbers, three measures",
     "isotonic regression: useless",
+    "evaluate: 400 rows, log-normal",
+    "change of a gap: 12 groups, one of 4 rows, no gap",
 ]
 
 

@@ -6,6 +6,7 @@ truth, or whether a finding was made, of a table without an effect ("false") or 
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,13 @@ from fairdash.analysis.shifts import column_shifts
 from fairdash.audits import find_subgroups, tables
 from fairdash.audits.tables.alternative import less_discriminatory
 from fairdash.audits.tables.audit import Source
-from fairdash.metrics import as_probabilities, measure_by_group, weights
+from fairdash.metrics import (
+    as_probabilities,
+    evaluate,
+    gap_change,
+    measure_by_group,
+    weights,
+)
 
 Said = Iterator[tuple[str, bool]]
 Generator = np.random.Generator
@@ -388,24 +395,126 @@ design("heavy weights: search, log-normal 1.5")(_search(1.0, 1.5))
 design("heavy weights: search that is confirmed")(_search(1.0, 1.5, confirm=True))
 
 
+def _isotonic(rng: Generator, useful: bool, n: int) -> tuple[Any, Any, float]:
+    """Return outcomes, scores, and the Brier score of a regression on new rows."""
+    many = 20_000
+    scores = rng.normal(size=n + many)
+    chance = 1 / (1 + np.exp(-2 * scores)) if useful else np.full(n + many, 0.5)
+    y = (rng.random(n + many) < chance).astype(int)
+    fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    fit.fit(scores[:n], y[:n])
+    excess = (fit.predict(scores[n:]) - chance[n:]) ** 2
+    return y[:n], scores[:n], float(np.mean(excess) + np.mean(chance * (1 - chance)))
+
+
+@cache
+def _mean_brier(useful: bool) -> float:
+    """Return the mean Brier score of regressions on new rows."""
+    rng = np.random.default_rng(0)
+    return float(np.mean([_isotonic(rng, useful, 500)[2] for _ in range(400)]))
+
+
 def _brier(useful: bool) -> Callable[[Generator], Said]:
     def said(rng: Generator) -> Said:
-        n, many = 500, 20_000
-        scores = rng.normal(size=n + many)
-        chance = 1 / (1 + np.exp(-2 * scores)) if useful else np.full(n + many, 0.5)
-        y = (rng.random(n + many) < chance).astype(int)
-        fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        fit.fit(scores[:n], y[:n])
-        truth = float(np.mean((fit.predict(scores[n:]) - chance[n:]) ** 2))
-        truth += float(np.mean(chance * (1 - chance)))
-        p = as_probabilities(y[:n], scores[:n])
-        group = np.arange(n) % 2
-        sides = measure_by_group("brier", y[:n], p, sensitive_features=group)
-        one = sides.iloc[0]
-        yield "interval", one["ci_low"] <= truth <= one["ci_high"]
+        y, scores, truth = _isotonic(rng, useful, 500)
+        p = as_probabilities(y, scores)
+        group = np.arange(500) % 2
+        one = measure_by_group("brier", y, p, sensitive_features=group).iloc[0]
+        mean = _mean_brier(useful)
+        yield "interval of such regressions", one["ci_low"] <= mean <= one["ci_high"]
+        yield "interval of this regression", one["ci_low"] <= truth <= one["ci_high"]
 
     return said
 
 
 design("Brier score after isotonic regression: useless score")(_brier(False))
 design("Brier score after isotonic regression: useful score")(_brier(True))
+
+
+def _scored(rng: Generator, n: int, size: int, sigma: float) -> dict[str, Any]:
+    """Return rows of ``n`` units in two groups and four parts, one part unfair."""
+    unit = np.repeat(np.arange(n), size)
+    group = rng.integers(0, 2, n)[unit]
+    part = rng.integers(0, 4, n)[unit]
+    shared = rng.normal(size=n)[unit]
+    logit = 0.8 * shared + 0.8 * rng.normal(size=n * size)
+    logit -= 0.3 * group + 0.6 * group * (part == 0)
+    score = 1 / (1 + np.exp(-logit))
+    rows = {
+        "y_true": (rng.random(n * size) < score).astype(int),
+        "scores": score,
+        "sensitive_features": group,
+        "subgroups": part,
+    }
+    if size > 1:
+        rows["cluster"] = unit
+    if sigma:
+        rows["sample_weight"] = rng.lognormal(0, sigma, n * size)
+    return rows
+
+
+@cache
+def _metrics_of_many() -> dict[str, float]:
+    rows = _scored(np.random.default_rng(0), 1_000_000, 1, 0.0)
+    return dict(evaluate(**rows).iloc[0])
+
+
+def _evaluated(n: int, size: int, sigma: float) -> Callable[[Generator], Said]:
+    def said(rng: Generator) -> Said:
+        row = evaluate(**_scored(rng, n, size, sigma), min_size=20).iloc[0]
+        for name, truth in _metrics_of_many().items():
+            low = row.get(f"{name}_low", np.nan)
+            if np.isfinite(low):
+                held = low <= truth <= row[f"{name}_high"]
+                yield f"{name}, interval", held
+
+    return said
+
+
+design("evaluate: 400 rows")(_evaluated(400, 1, 0.0))
+design("evaluate: 2,000 rows")(_evaluated(2000, 1, 0.0))
+design("evaluate: 400 rows, log-normal weights of 1")(_evaluated(400, 1, 1.0))
+design("evaluate: 200 units of 4 rows")(_evaluated(200, 4, 0.0))
+
+
+def _changed(
+    n_groups: int, size: int, gaps: tuple[float, float], tiny: int = 0, sigma: float = 0
+) -> Callable[[Generator], Said]:
+    """Say of the first of some groups that its gap is another, and a tiny one beside.
+
+    Two per cent of decisions are drawn anew, so that most stay as they were.
+    """
+    group = np.repeat(np.arange(n_groups), size)
+    group = np.r_[group, np.full(tiny, n_groups)]
+    truth = gaps[1] - gaps[0]
+
+    def said(rng: Generator) -> Said:
+        first = rng.random(len(group))
+        again = rng.random(len(group)) < 0.02
+        second = np.where(again, rng.random(len(group)), first)
+        decided = [
+            (drawn < 0.5 - gap * (group == 0)).astype(int)
+            for drawn, gap in zip((first, second), gaps, strict=True)
+        ]
+        weight = rng.lognormal(0, sigma, len(group)) if sigma else None
+        change = gap_change(*decided, sensitive_features=group, sample_weight=weight)
+        said_so = bool(np.isfinite(change.low))
+        if said_so:
+            yield "interval", change.low <= truth <= change.high
+        if truth:
+            yield "a change is found", said_so and change.high < 0
+
+    return said
+
+
+_GAPS = {"no gap": (0.0, 0.0), "a gap stays": (0.2, 0.2), "one is removed": (0.3, 0.0)}
+for _name, _both in _GAPS.items():
+    design(f"change of a gap: 2 groups of 250, {_name}")(_changed(2, 250, _both))
+    design(f"change of a gap: 5 groups of 200, {_name}")(_changed(5, 200, _both))
+    design(f"change of a gap: 12 groups of 200, {_name}")(_changed(12, 200, _both))
+    design(f"change of a gap: 12 groups, one of 4 rows, {_name}")(
+        _changed(11, 200, _both, tiny=4)
+    )
+    design(f"change of a gap: 5 groups, log-normal weights of 1, {_name}")(
+        _changed(5, 200, _both, sigma=1.0)
+    )

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from fairdash._metric_names import METRIC_NAMES
 from fairdash.metrics import (
     Measured,
     decision_status,
@@ -74,6 +75,54 @@ def test_the_interval_of_worst_1_di_is_that_of_a_maximum(rows):
     assert row["worst_1_di_high"] == pytest.approx(float(high))
     assert row["worst_1_di_low"] <= row["worst_1_di"] <= row["worst_1_di_high"]
     assert row["worst_1_di_high"] == pytest.approx(use["ci_high"].max())
+
+
+def test_every_metric_has_an_interval_that_holds_its_value(rows):
+    table = evaluate(rows.y, rows.scores, **rows.where)
+    metrics = [name for name in METRIC_NAMES if name in table]
+    assert len(metrics) == 11
+    for name in metrics:
+        ends = table[[f"{name}_low", f"{name}_high"]]
+        assert np.isfinite(ends).all(axis=None), name
+        assert (ends.iloc[:, 0] <= table[name]).all(), name
+        assert (table[name] <= ends.iloc[:, 1]).all(), name
+
+
+def test_the_mean_of_the_largest_gaps_is_between_those_of_the_largest_ends(rows):
+    row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
+    use = local_di(rows.y_pred[0], **rows.where).query("estimable")
+    n = use[["n_a", "n_b"]].to_numpy()
+    # The lower ends hold at once for all three subgroups, by Bonferroni.
+    low, _ = gap_interval(use[["rate_a", "rate_b"]] * n, n, confidence=1 - 0.05 / 3)
+    _, high = gap_interval(use[["rate_a", "rate_b"]] * n, n)
+    for k in (2, 3):
+        expected = [np.sort(end)[-k:].mean() for end in (low, high)]
+        found = row[[f"worst_{k}_di_low", f"worst_{k}_di_high"]].astype(float)
+        assert found.tolist() == pytest.approx(expected)
+
+
+def test_balanced_accuracy_has_the_interval_of_both_recalls(rows):
+    row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
+    value, low, high = [], [], []
+    for outcome in (0, 1):
+        right = rows.y_pred[0][rows.y == outcome] == outcome
+        ends = intervals.wilson_interval(right.sum(), len(right))
+        value.append(right.mean())
+        low.append(right.mean() - ends[0])
+        high.append(ends[1] - right.mean())
+    middle = np.mean(value)
+    ends = [middle - np.hypot(*low) / 2, middle + np.hypot(*high) / 2]
+    found = row[["balanced_accuracy_low", "balanced_accuracy_high"]].astype(float)
+    assert found.tolist() == pytest.approx(ends)
+
+
+def test_what_is_undefined_has_no_interval():
+    table = evaluate(
+        [1, 1, 1, 1], [0.9, 0.2, 0.7, 0.4], sensitive_features=list("aabb")
+    )
+    row = table.iloc[0]
+    for name in ("balanced_accuracy", "auc", "equalized_odds_difference", "worst_2_di"):
+        assert np.isnan(row[[name, f"{name}_low", f"{name}_high"]].astype(float)).all()
 
 
 @given(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from fairdash.metrics import Measured, gap_change, measure_by_group
+from fairdash.metrics import Measured, evaluate, gap_change, measure_by_group
 
 N_UNITS = 60
 
@@ -126,3 +126,43 @@ def test_the_change_of_a_gap_agrees_with_the_jackknife():
     # wider by two changed decisions more in each group
     assert half == pytest.approx(1.959964 * error, rel=0.08)
     assert half > 1.959964 * error
+
+
+def test_intervals_of_evaluate_agree_with_the_jackknife():
+    """Of a weighted, clustered table whose scores and losses are skewed."""
+    rng = np.random.default_rng(4)
+    n_units = 150
+    unit = np.repeat(np.arange(n_units), rng.integers(1, 6, n_units))
+    group = (np.arange(n_units) % 2)[unit]
+    shared = rng.normal(size=n_units)[unit]
+    logit = 1.5 * shared + rng.normal(size=len(unit)) + 1.5 * group
+    score = (1 / (1 + np.exp(-logit))) ** 2
+    y = (rng.random(len(unit)) < score * np.where(group, 1.0, 0.6)).astype(int)
+    weight = rng.lognormal(0, 0.5, len(unit))
+
+    def metrics(kept):
+        table = evaluate(
+            y[kept],
+            score[kept],
+            sensitive_features=group[kept],
+            threshold=0.25,
+            sample_weight=weight[kept],
+        )
+        return table.iloc[0]
+
+    names = ["balanced_accuracy", "auc", "log_loss", "equal_opportunity_difference"]
+    without = np.array([metrics(unit != left)[names] for left in range(n_units)], float)
+    around = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    errors = np.sqrt((n_units - 1) / n_units * around)
+    found = evaluate(
+        y,
+        score,
+        sensitive_features=group,
+        threshold=0.25,
+        sample_weight=weight,
+        cluster=unit,
+    ).iloc[0]
+    for name, error in zip(names, errors, strict=True):
+        half = (found[f"{name}_high"] - found[f"{name}_low"]) / 2
+        assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
+        assert half == pytest.approx(1.96 * error, rel=0.15), name

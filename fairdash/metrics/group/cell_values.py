@@ -222,13 +222,17 @@ class CellValues:
         ends = difference_of(left, right, correlation)
         return Interval(left.value - right.value, *ends)
 
-    def largest_gap(self, confidence: float, *, axes: int = 1) -> Bounds:
-        """Return the interval of the largest difference along the last axes."""
+    def largest_gap(self, confidence: float, *, axes: int = 1, k: int = 1) -> Bounds:
+        """Return the interval of the largest difference along the last axes.
+
+        With ``k`` of the mean of the k largest, see `intervals.largest_gap`.
+        """
         return largest_gap(
             self.value,
             self.ends,
             confidence=confidence,
             axes=axes,
+            k=k,
             most=self.most,
             correlation=self.correlation,
         )

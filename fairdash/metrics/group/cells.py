@@ -178,9 +178,25 @@ class Cells(NamedTuple):
         ``cell_of_place`` is the cell of each place, negative for none: a cell may be of
         several places, such as a group of all its subgroups.
         """
-        n_cells = int(np.prod(shape))
         # The last one is of entries without a place, of index -1.
         cell = np.append(cell_of_place, -1)[self.place]
+        return self._estimate(measure, cell, shape)
+
+    def estimate_by_outcome(
+        self, measure: str, cell_of_place: Codes, shape: tuple[int, ...]
+    ) -> CellValues:
+        """Return a measure at outcome 0 and at outcome 1, in cells of (2, *shape)."""
+        cell = np.append(cell_of_place, -1)[self.place]
+        outcome = self.sample.y.astype(np.int64)
+        n_cells = int(np.prod(shape))
+        cell = np.where(cell < 0, -1, outcome * n_cells + cell)
+        return self._estimate(measure, cell, (2, *shape))
+
+    def _estimate(
+        self, measure: str, cell: Codes, shape: tuple[int, ...]
+    ) -> CellValues:
+        """Return a measure in cells; ``cell`` is that of each entry."""
+        n_cells = int(np.prod(shape))
         # The range of a number is that of all rows, so that cells have the same.
         limits = (0.0, 0.0)
         if measure_of(measure).outcome != "classes":

@@ -22,14 +22,14 @@ from fairdash._lazy import special
 from fairdash._metric_names import ODDS, OPPORTUNITY, PARITY, WORST
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
-from fairdash.metrics.group.areas import area_under_curve
 from fairdash.metrics.group.cell_values import CellValues, stacked
 from fairdash.metrics.group.cells import Cells
 from fairdash.metrics.group.drawn import Drawn
-from fairdash.metrics.group.intervals import check_confidence
+from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
 from fairdash.metrics.group.local_cells import local_cells
 from fairdash.metrics.group.local_measures import LocalValues
 from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.quality import ScoredOutcomes, mean_of_two, where_defined
 from fairdash.metrics.group.rates import ratio
 from fairdash.metrics.group.sample import Sample
 from fairdash.metrics.group.variance import unit_codes
@@ -72,11 +72,13 @@ def evaluate(
 
     Returns
     -------
-    DataFrame, one row per model: n, accuracy (+ _low, _high: Wilson),
-    balanced_accuracy, auc, log_loss, demographic_parity_difference (+ _low, _high:
-    folded Newcombe), demographic_parity_ratio, equalized_odds_difference,
-    equal_opportunity_difference, worst_1_di (+ _low, _high: :func:`largest_gap`),
-    worst_2_di, worst_3_di, n_subgroups, n_estimable. What is undefined is NaN.
+    DataFrame, one row per model: n, the metrics, n_subgroups and n_estimable. Every
+    metric has the ends of its interval beside it, with _low and _high: accuracy
+    (Wilson), balanced_accuracy (of both recalls), auc (DeLong), log_loss (Hall; none
+    where few rows have most of it), demographic_parity_difference (folded Newcombe),
+    demographic_parity_ratio (Donner and Zou), equalized_odds_difference,
+    equal_opportunity_difference, worst_1_di, worst_2_di and worst_3_di
+    (:func:`largest_gap`). What is undefined is NaN.
     """
     y = counting.binary_vector("y_true", y_true)
     predictions: Any
@@ -108,40 +110,56 @@ def evaluate(
     everyone = np.zeros(local.n_places, np.int64)
     group = local.group_of_place
     accuracy = models.values("accuracy", everyone, (1,)).interval(confidence)
+    balanced = mean_of_two(models.by_outcome("accuracy", everyone, ()), confidence)
     rates = models.values("selection_rate", group, (n_groups,))
-    gap_low, gap_high = rates.largest_gap(confidence)
-    false_alarm, hit_rate = models.decided_by_outcome(everyone, 1)[..., 0].T
-    odds = counting.spread(models.decided_by_outcome(group, n_groups))
+    by_outcome = models.by_outcome("selection_rate", group, (n_groups,))
+    opportunity = by_outcome.at((slice(None), 1))
+    odds = counting.spread(by_outcome.value)
     local_rates = models.values("selection_rate", local.cell_of_place, local.shape)
     local_values = [
         LocalValues("selection_rate", local, local_rates.at(model))
         for model in range(n_models)
     ]
-    worst = [model.worst(confidence=confidence) for model in local_values]
+    parity = counting.spread(rates.value)
+    areas = rows.areas(probabilities, confidence)
+    ratios = rates.smallest_ratio(confidence)
+    losses = rows.losses(probabilities, confidence)
     n = len(y) if people is None else int(people.sum())
-    columns = {
-        "n": np.full(n_models, n),
-        "accuracy": accuracy.value[:, 0],
-        "accuracy_low": accuracy.low[:, 0],
-        "accuracy_high": accuracy.high[:, 0],
-        "balanced_accuracy": (1 - false_alarm + hit_rate) / 2,
-        "auc": rows.areas(probabilities),
-        "log_loss": log_loss(y == 1, probabilities, rows.mass),
-        PARITY: counting.spread(rates.value),
-        "demographic_parity_difference_low": gap_low,
-        "demographic_parity_difference_high": gap_high,
-        "demographic_parity_ratio": ratio(rates.value),
-        ODDS: odds.max(axis=1),
-        OPPORTUNITY: odds[:, 1],
-        WORST: [float(gap.value) for gap in worst],
-        "worst_1_di_low": [float(gap.low) for gap in worst],
-        "worst_1_di_high": [float(gap.high) for gap in worst],
-        "worst_2_di": [float(model.worst(2).value) for model in local_values],
-        "worst_3_di": [float(model.worst(3).value) for model in local_values],
-        "n_subgroups": np.full(n_models, len(local.subgroups)),
-        "n_estimable": np.full(n_models, int(local.estimable.sum())),
-    }
+    columns: dict[str, Any] = {"n": np.full(n_models, n)}
+
+    def add(metric: str, value: Any, bounds: Bounds) -> None:
+        columns[metric] = value
+        columns[f"{metric}_low"], columns[f"{metric}_high"] = where_defined(
+            np.asarray(value), bounds
+        )
+
+    add("accuracy", accuracy.value[:, 0], (accuracy.low[:, 0], accuracy.high[:, 0]))
+    add("balanced_accuracy", balanced.value, (balanced.low, balanced.high))
+    add("auc", areas.value, (areas.low, areas.high))
+    add(
+        "log_loss",
+        log_loss(y == 1, probabilities, rows.mass),
+        (losses.low, losses.high),
+    )
+    add(PARITY, parity, rates.largest_gap(confidence))
+    add("demographic_parity_ratio", ratio(rates.value), (ratios.low, ratios.high))
+    add(ODDS, odds.max(axis=1), by_outcome.largest_gap(confidence, axes=2))
+    add(OPPORTUNITY, odds[:, 1], opportunity.largest_gap(confidence))
+    for k, metric in enumerate((WORST, "worst_2_di", "worst_3_di"), start=1):
+        worst = _of_models(
+            [model.worst(k, confidence=confidence) for model in local_values]
+        )
+        add(metric, worst.value, (worst.low, worst.high))
+    columns["n_subgroups"] = np.full(n_models, len(local.subgroups))
+    columns["n_estimable"] = np.full(n_models, int(local.estimable.sum()))
     return pd.DataFrame(columns)
+
+
+def _of_models(models: Sequence[Interval]) -> Interval:
+    """Return the intervals of several models as one of arrays."""
+    return Interval(
+        *(np.array([float(end) for end in ends]) for ends in zip(*models, strict=True))
+    )
 
 
 class _Models(NamedTuple):
@@ -191,10 +209,19 @@ class _Models(NamedTuple):
         )
         return Measured("accuracy", sample)
 
-    def areas(self, scores: Scores) -> list[float]:
+    def areas(self, scores: Scores, confidence: float) -> Interval:
         """Return the area under the curve of every model."""
+        return _of_models([self._scored.area(row, confidence) for row in scores])
+
+    def losses(self, scores: Scores, confidence: float) -> Interval:
+        """Return the mean log loss of every model."""
+        losses = _losses(self.y == 1, scores)
+        return _of_models([self._scored.mean(row, confidence) for row in losses])
+
+    @property
+    def _scored(self) -> ScoredOutcomes:
         y = self.y.astype(np.float64)
-        return [area_under_curve(y, row, self.mass).value for row in scores]
+        return ScoredOutcomes(y, self.weight, self.unit, self.people)
 
 
 class _Counted(NamedTuple):
@@ -208,6 +235,17 @@ class _Counted(NamedTuple):
         """Return a measure of every model in the cells of a table."""
         return stacked(
             [model.estimate(measure, cell_of_place, shape) for model in self.models]
+        )
+
+    def by_outcome(
+        self, measure: str, cell_of_place: Codes, shape: tuple[int, ...]
+    ) -> CellValues:
+        """Return a measure of every model at either outcome, (models, 2, *shape)."""
+        return stacked(
+            [
+                model.estimate_by_outcome(measure, cell_of_place, shape)
+                for model in self.models
+            ]
         )
 
     def decided_by_outcome(self, cell_of_place: Codes, n_cells: int) -> counting.Counts:
@@ -338,12 +376,17 @@ def log_loss(
 
     Scores are clipped to [1.2e-7, 1 - 1.2e-7], as scikit-learn clips float32.
     """
-    likelihood = np.where(positive, scores, 1 - scores).astype(np.float64)
-    clipped = np.clip(likelihood, _CLIP, 1 - _CLIP)
-    losses = -np.log(clipped)
+    losses = _losses(positive, scores)
     if weight is None:
         return losses.mean(axis=1)
     return np.average(losses, axis=1, weights=weight)
+
+
+def _losses(positive: NDArray[np.bool_], scores: Scores) -> Scores:
+    """Return the log loss of every row."""
+    likelihood = np.where(positive, scores, 1 - scores).astype(np.float64)
+    losses: Scores = -np.log(np.clip(likelihood, _CLIP, 1 - _CLIP))
+    return losses
 
 
 def summarise_seeds(rows: pd.DataFrame, by: str | Sequence[str]) -> pd.DataFrame:

@@ -73,6 +73,7 @@ def largest_gap(
     *,
     confidence: float,
     axes: int = 1,
+    k: int = 1,
     most: float = 1.0,
     correlation: Array | None = None,
 ) -> Bounds:
@@ -99,6 +100,10 @@ def largest_gap(
         NaN is excluded from the maximum.
     ends : function from normal quantiles to the two ends of each value
     axes : {1, 2}, default=1
+    k : int, default=1
+        With ``axes=2`` the interval is of the mean of the largest differences of the k
+        subgroups where these are largest: the means of the k largest ends. NaN of fewer
+        subgroups.
     most : float, default=1.0
         The largest difference there can be.
     correlation : float64 array of shape (..., groups, groups), optional
@@ -129,6 +134,8 @@ def largest_gap(
     lower, _ = folded(*differences(normal_quantile(1 - (1 - confidence) / comparisons)))
     _, upper = folded(*differences(normal_quantile(confidence)))
     upper = np.minimum(upper, most)
+    if k > 1:
+        return _mean_of_largest(lower, defined, k), _mean_of_largest(upper, defined, k)
     return (
         _largest(lower, defined, pair_axes),
         _largest(upper, defined, pair_axes),
@@ -309,3 +316,13 @@ def _largest(ends: Array, defined: NDArray[np.bool_], axes: tuple[int, ...]) -> 
     """Return the largest end of defined pairs, NaN where there is none."""
     largest = np.where(defined, ends, -np.inf).max(axis=axes, initial=-np.inf)
     return np.where(np.isneginf(largest), np.nan, largest)
+
+
+def _mean_of_largest(ends: Array, defined: NDArray[np.bool_], k: int) -> Array:
+    """Return the mean of the k largest ends of the last axis but one."""
+    by_subgroup = _largest(ends, defined, (-1,))
+    sorted_ends = np.sort(np.where(np.isnan(by_subgroup), -np.inf, by_subgroup))
+    if sorted_ends.shape[-1] < k:
+        return np.full(sorted_ends.shape[:-1], np.nan)
+    mean = sorted_ends[..., -k:].mean(axis=-1)
+    return np.where(np.isneginf(mean), np.nan, mean)

@@ -17,7 +17,7 @@ from fairdash.metrics.group.counting import group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.group_measure import GroupMeasure
-from fairdash.metrics.group.intervals import Bounds, Interval, check_confidence
+from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.local_cells import LocalCells, local_cells, reason_of
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.noise import (
@@ -80,10 +80,8 @@ class LocalValues:
         return widest_gap_of(self.reported().value)
 
     def worst(self, k: int = 1, *, confidence: float = 0.95) -> Interval:
-        """Return the mean of the k largest gaps; its interval for k = 1, else NaN."""
-        ends: Bounds = (np.array(np.nan), np.array(np.nan))
-        if k == 1:
-            ends = self.reported().largest_gap(confidence, axes=2)
+        """Return the mean of the k largest gaps with its interval."""
+        ends = self.reported().largest_gap(confidence, axes=2, k=k)
         return Interval(mean_of_largest(self.gaps(), k), *ends)
 
     def table(
