@@ -130,15 +130,15 @@ def own_scores(sweep: StoredSweep) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        label, colour_role, ``metrics`` (those that are defined) and ``intervals`` (of
-        accuracy, gap and largest local gap), means over seeds.
+        label, colour_role, ``metrics`` (those that are defined) and their
+        ``intervals``, means over seeds.
     """
     scores = []
     for row in own_metrics(sweep).to_dict("records"):
         metrics = {name: _number(row.get(name, np.nan)) for name in _METRICS}
         ends = {
             name: [_number(row.get(f"{name}_{end}", np.nan)) for end in ("low", "high")]
-            for name in ("accuracy", PARITY, WORST)
+            for name in _METRICS
         }
         scores.append(
             {

@@ -307,7 +307,7 @@ def _measured(
     row = score(
         store.dataset(dataset_id), model.seed, chance[None], subgroups, drawn=drawn
     )
-    of_scores = row.filter(regex="_(auc|log_loss)$")
+    of_scores = row.filter(regex=r"_(auc|log_loss)(_low|_high)?$")
     return row.drop(columns=of_scores.columns)
 
 

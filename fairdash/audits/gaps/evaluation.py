@@ -26,6 +26,7 @@ GAP_HELP = (
     "predictions of the groups, over all test rows. 0 is fair."
 )
 _INTERVAL = {"_low": ", low", "_high": ", high"}
+_OF_PROBABILITIES = ("log_loss", "log_loss_low", "log_loss_high")
 _NAMES = {
     "label": "Model",
     "n_seeds": "Seeds",
@@ -169,8 +170,10 @@ def _evaluated_apart(rows: Rows, model: ScoredModel, probable: bool) -> pd.DataF
     groups = rows.groups["sensitive_features"]
     scores = rows.scores(model) if probable else rows.ranks(model)
     graded = evaluate(rows.y, scores, sensitive_features=groups, **rows.sampling)
-    loss = graded["log_loss"] if probable else np.nan
-    return table.assign(auc=graded["auc"], log_loss=loss)
+    of_scores = graded.filter(regex="^(auc|log_loss)")
+    if not probable:
+        of_scores = of_scores.assign(**dict.fromkeys(_OF_PROBABILITIES, np.nan))
+    return table.assign(**of_scores)
 
 
 @lru_cache(maxsize=5000)
