@@ -33,6 +33,7 @@ __all__ = [
     "most_assumed",
     "nearest_rows",
     "sequential",
+    "standardised_difference",
     "subgroups",
     "surely_broken",
     "table_columns",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         judgement_rows,
         worst,
     )
+    from fairdash.analysis.mean_differences import standardised_difference
     from fairdash.analysis.noise import NOISE_CONFIDENCE, Noise, Places, most_assumed
     from fairdash.analysis.shifts import column_shifts
     from fairdash.analysis.subgroups.search import holm

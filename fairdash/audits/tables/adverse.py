@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import fisher_exact, norm
 
 from fairdash._wording import FOUR_FIFTHS, number, percent
-from fairdash.analysis import holm
+from fairdash.analysis import holm, standardised_difference
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
@@ -114,8 +114,8 @@ def impact_tests(
         one group beyond 2 on either side: p_at_once below .0455), p_two_deviations and
         p_fisher (both two-sided, this pair alone), shortfall (:math:`n_g p - x_g`: how
         many more were selected at the rate of both; negative where more were),
-        smd (mean score less that of the reference, over their pooled standard
-        deviation; NaN without scores).
+        smd, smd_low and smd_high (mean score less that of the reference, over their
+        pooled standard deviation, with its interval at 95 %; NaN without scores).
     """
     facts = group_facts(selected, groups, reference=reference)
     return _at_once({"": _tests(facts, np.asarray(groups), scores)})[""]
@@ -145,12 +145,13 @@ def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
         group = pair["group"]
         reference = pair["reference"]
         row = _test(pair, counts.loc[group], counts.loc[reference])
-        row["smd"] = np.nan
+        row |= dict.fromkeys(("smd", "smd_low", "smd_high"), np.nan)
         if scores is not None:
             values = np.asarray(scores, dtype=float)
-            row["smd"] = _mean_difference(
+            smd = standardised_difference(
                 values[groups == group], values[groups == reference]
             )
+            row |= {"smd": smd.value, "smd_low": smd.low, "smd_high": smd.high}
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -185,19 +186,6 @@ def _test(pair: Mapping[Any, Any], group: Any, reference: Any) -> dict[str, Any]
         "p_fisher": fisher_exact(selected_or_not)[1],
         "shortfall": n * pooled - x,
     }
-
-
-def _mean_difference(scores: Any, reference: Any) -> float:
-    """Return the difference of means over the pooled deviation: Cohen's d."""
-    n = len(scores)
-    m = len(reference)
-    if n < 2 or m < 2:
-        return float("nan")
-    squares = (n - 1) * scores.var(ddof=1) + (m - 1) * reference.var(ddof=1)
-    variance = squares / (n + m - 2)
-    if not variance > 0:
-        return float("nan")
-    return float((scores.mean() - reference.mean()) / np.sqrt(variance))
 
 
 def _sentence(row: Mapping[Any, Any]) -> str:
