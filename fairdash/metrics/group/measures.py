@@ -315,8 +315,10 @@ def as_probabilities(
     For scores that are no probabilities, such as deciles; over all groups together, so
     that gaps in calibration say for whom a score means more than on the whole. The
     probabilities of a tenth of the rows come from the other nine: a fit measured on its
-    own rows looks better than it is. The rows of a unit, of a ``cluster``, are in one
-    fold. Folds are the same each time.
+    own rows looks better than it is. So what is measured of them is of regressions on
+    as many such rows in the mean (Bates, Hastie and Tibshirani 2023), and not of the
+    one on all these rows, which varies by itself. The rows of a unit, of a ``cluster``,
+    are in one fold. Folds are the same each time.
     """
     from sklearn.isotonic import IsotonicRegression
 
