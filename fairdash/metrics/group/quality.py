@@ -13,6 +13,7 @@ from fairdash.metrics.group.catalog import AREA
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.intervals import Bounds, Interval, difference_of
 from fairdash.metrics.group.measured import Measured
+from fairdash.metrics.group.sample import Sample
 
 Array = NDArray[np.float64]
 
@@ -34,14 +35,14 @@ class ScoredOutcomes(NamedTuple):
         return self._over_all("mean_prediction", values, confidence)
 
     def _over_all(self, measure: str, values: Array, confidence: float) -> Interval:
-        rows = Measured(
-            measure,
+        sample = Sample(
             self.y,
             np.asarray(values, np.float64),
             self.weight,
             unit=self.unit,
             people=self.people,
         )
+        rows = Measured(measure, sample)
         all_rows = np.zeros(len(self.y), np.int64)
         return rows.estimate(all_rows, (1,)).interval(confidence).take(0)
 
