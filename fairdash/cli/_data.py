@@ -18,6 +18,7 @@ from fairdash.cli._options import (
     echo,
     opened,
     read_joined,
+    refuse,
     refusing,
     write,
 )
@@ -32,6 +33,7 @@ from fairdash.datasets import (
     sources,
 )
 from fairdash.jobs import pack_runs, unpack_runs
+from fairdash.store import back_up, home_folder
 
 data = CommandApp(
     no_args_is_help=True, add_completion=False, help="Add, list and remove tables."
@@ -205,3 +207,34 @@ def import_runs(file: File, home: Home = None) -> None:
         for run_id in imported.runs:
             run = files.run(run_id)
             echo(f"{run.name}: open /Train?run={run_id} in the app")
+
+
+@store.command()
+def backup(
+    folder: Annotated[
+        Path, typer.Argument(help="New or empty, or of a backup of the same home.")
+    ],
+    home: Home = None,
+) -> None:
+    """Copy a home with those of its users into a folder, while it is in use.
+
+    The folder is a home: `fairdash app --home FOLDER` opens it. A second backup into
+    it copies only what is new. A database in a Postgres becomes a file of the folder.
+
+    The exit status is 1 when something in the home is damaged, which standard error
+    then names, and 2 when no backup was made. A backup that was in the folder stands
+    then.
+    """
+    source = home or home_folder()
+    if not source.is_dir():
+        raise refuse(f"There is no home folder {source}. Name one by --home.")
+    with opened(source) as kept:
+        done = back_up(kept, folder)
+    echo(
+        f"{folder}: {plural(done.n_homes, 'home')}, {plural(done.n_new, 'new item')} "
+        f"({size(done.n_bytes)})"
+    )
+    for damaged in sorted(done.damaged):
+        echo(f"{damaged} is damaged or missing", err=True)
+    if done.damaged:
+        raise typer.Exit(1)

@@ -19,6 +19,7 @@ __all__ = [
     "TrialRecord",
     "Unreachable",
     "User",
+    "back_up",
     "home_folder",
     "open_store",
     "private",
@@ -29,6 +30,7 @@ load("sqlalchemy")
 
 
 from fairdash.store._artifacts import Artifact
+from fairdash.store._backup import back_up
 from fairdash.store._database import Claim
 from fairdash.store._errors import StoreError, Unreachable, trouble
 from fairdash.store._files import private

@@ -2,6 +2,7 @@
 
 import fcntl
 import glob
+import json
 import os
 import sqlite3
 import stat
@@ -19,10 +20,19 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from fairdash.store._errors import DAMAGED, READ_ONLY, StoreError, explaining
+from fairdash.store._errors import (
+    DAMAGED,
+    HALF_BACKUP,
+    READ_ONLY,
+    StoreError,
+    explaining,
+)
 from fairdash.store.server import postgres
+from fairdash.store.server.users import server_of
 
 BUSY_SECONDS = 10.0
+BACKUP = "backup.json"  # in a folder that `fairdash store backup` has written
+BACKUP_FIELDS = {"home", "written", "databases"}
 FORM = "0001"  # of the tables; a store of another form is refused
 
 METADATA = sa.MetaData()
@@ -125,6 +135,9 @@ class Database:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not os.access(home, os.W_OK):
             raise StoreError(READ_ONLY)
+        record = backup_record(server_of(home))
+        if record is not None and record["written"] is None:
+            raise StoreError(HALF_BACKUP)
         _keep_private(home)
         self.schema = schema if url else None
         self._pool: postgres.Pool | None = None
@@ -318,6 +331,19 @@ class FolderClaim:
 
 
 Claim = FolderClaim | postgres.Claim
+
+
+def backup_record(folder: Path) -> dict[str, Any] | None:
+    """Return what the folder of a backup says of it, None where it holds none.
+
+    ``written`` is None until a first backup into the folder is whole.
+    """
+    try:
+        record = json.loads((folder / BACKUP).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    is_record = isinstance(record, dict) and record.keys() == BACKUP_FIELDS
+    return record if is_record else None
 
 
 def _file_in(home: Path) -> sa.URL:

@@ -37,6 +37,10 @@ ALL_BUSY = (
     "All connections of this process to the database of this store are busy. Try again "
     "in a moment. If this lasts, raise FAIRDASH_CONNECTIONS."
 )
+HALF_BACKUP = (
+    "This folder holds half a backup: `fairdash store backup` has not come to its end. "
+    "Let it make the backup into this folder again, or name another home folder."
+)
 _BY_CODE = {  # SQLite's primary result code, or the SQLSTATE of Postgres
     sqlite3.SQLITE_BUSY: BUSY,
     sqlite3.SQLITE_FULL: FULL,

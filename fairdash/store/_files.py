@@ -104,6 +104,38 @@ class Files:
         elif self.away is not None and not self.exists(folder):
             self.away.send(self._name(folder), folder)
 
+    def copy(self, folder: Path, to: Path) -> bool:
+        """Make a copy of a folder appear at once, in place of one that is there.
+
+        Returns whether it is as the folder was written: False where the folder is
+        damaged. Raises FileNotFoundError where the folder is deleted meanwhile.
+        """
+        with _beside(to) as half:
+            if self.away is not None:
+                self.away.fetch(self._name(folder), half)
+            else:
+                for path in folder.iterdir():
+                    shutil.copyfile(path, half / path.name)
+            for path in half.iterdir():
+                path.chmod(0o600)
+                sync(path)
+            sync(half)
+            if to.exists():
+                with _beside(to) as aside:
+                    os.rename(to, aside)
+            _rename(half, to)
+        return all(_has_its_digest(path) for path in to.iterdir())
+
+    def is_copied(self, folder: Path, to: Path) -> bool:
+        """Tell by names, sizes and digests whether ``to`` is a copy of a folder.
+
+        Of an object store only by whether ``to`` is there.
+        """
+        if self.away is not None:
+            return to.exists()
+        copied = _contents(to)
+        return copied is not None and copied == _contents(folder)
+
     def delete(self, folders: Iterable[Path]) -> None:
         """Delete folders, each at once; nothing happens where there is none."""
         for folder in folders:
@@ -208,6 +240,18 @@ def _stat(folder: Path) -> Stat | None:
     return None
 
 
+def _contents(folder: Path) -> tuple[dict[str, int], bytes] | None:
+    """Return the sizes of all files of a folder, and what says their digests."""
+    try:
+        sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+        digests = b""  # of an earlier version, which wrote none
+        if DIGESTS in sizes:
+            digests = (folder / DIGESTS).read_bytes()
+    except FileNotFoundError:
+        return None
+    return sizes, digests
+
+
 def _fill(folder: Path, files: Mapping[str, bytes | Path]) -> None:
     """Write files and their digests, each through to the disk."""
     for name, content in files.items():
@@ -218,14 +262,14 @@ def _fill(folder: Path, files: Mapping[str, bytes | Path]) -> None:
         _append(folder / name, content)
     digests = {name: _digest(folder / name) for name in files}
     _append(folder / DIGESTS, json.dumps(digests).encode())
-    _sync(folder)
+    sync(folder)
 
 
 def _rename(half: Path, folder: Path) -> None:
     """Make a folder appear under its name, if no other process was first."""
     try:
         os.rename(half, folder)
-        _sync(folder.parent)
+        sync(folder.parent)
     except OSError:
         if not folder.exists():
             raise
@@ -237,6 +281,13 @@ def _is_intact(path: Path, size: int, changed: int) -> bool:
 
     Size and date are of the key, so that a file is read again once it has changed.
     """
+    return _has_its_digest(path)
+
+
+def _has_its_digest(path: Path) -> bool:
+    """Return whether a file has the digest it was written with."""
+    if path.name == DIGESTS:
+        return True
     try:
         digests = json.loads((path.parent / DIGESTS).read_text())
     except FileNotFoundError:
@@ -256,9 +307,12 @@ def _append(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _sync(folder: Path) -> None:
-    """Write a folder's entries through to the disk: a new name must survive a crash."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Write a file, or a folder's entries, through to the disk.
+
+    A new name must survive a crash, too.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

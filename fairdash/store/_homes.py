@@ -38,6 +38,19 @@ class Homes:
         """Open the store of a user's home."""
         return open_store(self.home(user))
 
+    def users(self) -> list[str]:
+        """Return all users that have a home; none where the server is a user's home."""
+        database = self._server.database
+        if self._server.user or database.schema is not None:
+            return []
+        if database.is_sqlite:
+            files = self._server.root.glob(f"{USERS}/*/store.db")
+            names = [file.parent.name for file in files]
+        else:
+            with database.reading() as connection:
+                names = postgres.schemas(connection)
+        return sorted(name for name in names if self._is_user(name))
+
     def with_open_runs(self) -> set[str]:
         """Return the users that may have open runs."""
         database = self._server.database
@@ -82,9 +95,10 @@ class Homes:
     def _schemas(self) -> set[str]:
         with explaining(), self._server.database.reading() as connection:
             names = postgres.schemas_with_open_runs(connection, sorted(TERMINAL))
-        return {
-            name for name in names if server_of(self.home(name)) == self._server.root
-        }
+        return {name for name in names if self._is_user(name)}
+
+    def _is_user(self, name: str) -> bool:
+        return server_of(self.home(name)) == self._server.root
 
 
 def _make(path: Path) -> None:

@@ -128,7 +128,7 @@ class TableStore:
         # files.
         with self.database.writing() as connection:
             self.database.upsert(connection, TABLES, [record])
-            self.files.write(self._table_folder(digest), files)
+            self.files.write(self.table_folder(digest), files)
 
     def workspace(self) -> TemporaryDirectory[str]:
         """Return a folder for files that are being made into some of the store."""
@@ -137,7 +137,7 @@ class TableStore:
 
     def table_format(self, digest: str) -> reading.TableFormat | None:
         """Return the format of an uploaded file, or None where it was not kept."""
-        path = self.files.local(self._table_folder(digest)) / FORMAT_FILE
+        path = self.files.local(self.table_folder(digest)) / FORMAT_FILE
         if not path.exists():
             return None
         return reading.TableFormat(**json.loads(path.read_text()))
@@ -172,7 +172,7 @@ class TableStore:
         again = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
         with self.database.writing() as connection:
             if connection.execute(again).first() is None:
-                self.files.delete([self._table_folder(digest)])
+                self.files.delete([self.table_folder(digest)])
         self._table.cache_clear()
         self._notes.cache_clear()
         self._dataset.cache_clear()
@@ -272,12 +272,13 @@ class TableStore:
         query = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
         return bool(self.database.rows(query))
 
-    def _table_folder(self, digest: str) -> Path:
+    def table_folder(self, digest: str) -> Path:
+        """Return the folder of a table, whether or not it exists yet."""
         return self.home / "tables" / digest[:2] / digest
 
     def table_path(self, digest: str) -> Path:
         """Return the Parquet file of a table that is kept; ValueError if damaged."""
-        return self.files.intact(self._table_folder(digest) / TABLE_FILE)
+        return self.files.intact(self.table_folder(digest) / TABLE_FILE)
 
     def table_notes(self, digest: str) -> TableNotes:
         """Return the notes on a table, without its rows; ValueError if damaged."""

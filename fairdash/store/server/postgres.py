@@ -163,20 +163,25 @@ def is_claimed(connection: sa.Connection, schema: str | None) -> bool:
     return connection.execute(query).first() is not None
 
 
+def schemas(connection: sa.Connection) -> list[str]:
+    """Return the schemas of users."""
+    return list(connection.scalars(_SCHEMAS))
+
+
 def schemas_with_open_runs(connection: sa.Connection, terminal: list[str]) -> list[str]:
     """Return the schemas of users with a run whose status is not ``terminal``."""
-    schemas = list(connection.scalars(_SCHEMAS))
-    if not schemas:
+    names = schemas(connection)
+    if not names:
         return []
     quote = connection.dialect.identifier_preparer.quote_identifier
     parts = [
-        f"SELECT {number} WHERE EXISTS (SELECT FROM {quote(schema)}.runs"
+        f"SELECT {number} WHERE EXISTS (SELECT FROM {quote(name)}.runs"
         " WHERE status <> ALL (%(terminal)s))"
-        for number, schema in enumerate(schemas)
+        for number, name in enumerate(names)
     ]
     query = " UNION ALL ".join(parts)
     rows = connection.exec_driver_sql(query, {"terminal": terminal})
-    return [schemas[number] for number in rows.scalars()]
+    return [names[number] for number in rows.scalars()]
 
 
 def _number(schema: str | None) -> Any:
