@@ -12,7 +12,8 @@ from fairdash.datasets.guessing.weights import is_weight
 from fairdash.datasets.guessing.wide import NOT_LOOKED_AT, looked_at
 from fairdash.datasets.guessing.words import concept, is_score, listed
 
-BOOKKEEPING, PARTS = listed("bookkeeping"), listed("parts")
+BOOKKEEPING = listed("bookkeeping")
+PARTS = listed("parts")
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
 # say nothing of the outcome, even in its name
@@ -28,12 +29,13 @@ def guess_features(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the columns to predict from, and why each other column is not used.
 
-    Of more than 20,000 rows a random sample decides, but for what numbers the rows. Of
-    a wide table the columns that `looked_at` returns are read, and the others are no
-    features.
+    Beyond 20,000 rows a random sample decides, except whether a column numbers the
+    rows. In a wide table only the columns that `looked_at` returns are read; the others
+    are no features.
     """
     all_names = list(map(str, frame.columns))
-    frame = whole = frame[looked_at(frame, target, sensitive)]
+    whole = frame[looked_at(frame, target, sensitive)]
+    frame = whole
     if len(frame) > column_kinds.SCREEN_ROWS:
         frame = frame.iloc[column_kinds.some_rows(len(frame))]
     has_outcome = frame[target].notna().to_numpy()
@@ -50,13 +52,15 @@ def guess_features(
         reason = _by_name(whole[name], target)
         if not reason and is_weight(frame, name):
             reason = "a sampling weight"
-        reason = reason or _by_kind(column, whole[name])
+        if not reason:
+            reason = _by_kind(column, whole[name])
         if not reason and about is not None and concept(column) == about:
             reason = f"the same as {sensitive}"
         if not reason and encodes_group(column, group):
             reason = f"another coding of {sensitive}"
-        if not reason and len(y) and (gives := outcome_leak(column[has_outcome], y)):
-            reason = f"may give the outcome away: {gives}"
+        if not reason and len(y):
+            leak = outcome_leak(column[has_outcome], y)
+            reason = f"may give the outcome away: {leak}" if leak else ""
         if reason:
             left_out[name] = reason
             continue
@@ -66,8 +70,10 @@ def guess_features(
         else:
             features.append(name)
             copies[values] = name
-    seen = {*map(str, frame.columns)}
-    left_out |= {name: NOT_LOOKED_AT for name in all_names if name not in seen}
+    looked_at_names = {*map(str, frame.columns)}
+    for name in all_names:
+        if name not in looked_at_names:
+            left_out[name] = NOT_LOOKED_AT
     return features, left_out
 
 
@@ -84,34 +90,51 @@ def bookkeeping(column: "pd.Series[Any]") -> str:
 
 
 def _names_parts(column: "pd.Series[Any]") -> bool:
+    """Return whether all values name parts of the data, such as train and test."""
     if not 1 < column_kinds.count_values(column, len(PARTS)) <= len(PARTS):
         return False
-    return {str(v).strip().lower() for v in column.dropna().unique()} <= PARTS
+    values = {str(value).strip().lower() for value in column.dropna().unique()}
+    return values <= PARTS
 
 
 def _by_name(column: "pd.Series[Any]", target: str) -> str:
+    """Return why the name of a column says that it is no feature, or ""."""
     if column_kinds.is_nested(column):
         return "holds lists or records"
     name = str(column.name)
-    named = column_kinds.words(name)
-    outcome = {
-        word for word in column_kinds.words(target) if not word.isdigit()
-    } - VAGUE_WORDS
-    if why := bookkeeping(column):
-        return why
+    name_words = column_kinds.words(name)
+    reason = bookkeeping(column)
+    if reason:
+        return reason
     if is_score(name, (target,)):
         return "output of another model"
-    if named & outcome and (
-        named & TIME_WORDS or column_kinds.count_values(column, 2) == 2
-    ):
+    if _codes_outcome(column, target):
         return "another coding of the outcome"
-    return "a date" if named & DATE_WORDS and not column_kinds.is_number(column) else ""
+    if name_words & DATE_WORDS and not column_kinds.is_number(column):
+        return "a date"
+    return ""
+
+
+def _codes_outcome(column: "pd.Series[Any]", target: str) -> bool:
+    """Return whether a column shares a word with the outcome and may be a coding of it.
+
+    It is the outcome at another time, such as "arrest_two_year", or has two values.
+    """
+    name_words = column_kinds.words(str(column.name))
+    target_words = {word for word in column_kinds.words(target) if not word.isdigit()}
+    if not name_words & (target_words - VAGUE_WORDS):
+        return False
+    return bool(name_words & TIME_WORDS) or column_kinds.count_values(column, 2) == 2
 
 
 def _by_kind(column: "pd.Series[Any]", whole: "pd.Series[Any]") -> str:
+    """Return why the values of a column say that it is no feature, or "".
+
+    ``whole`` holds all rows, ``column`` those of the sample.
+    """
     if column_kinds.count_values(column, 1) <= 1:
         return "one value in all rows" if column.notna().any() else "no values"
-    # whether no value comes twice is known from all rows
+    # Values that all differ in a sample may repeat among all rows.
     kind = column_kinds.infer_kind(whole if column.is_unique else column)
     if column_kinds.is_number(column) and "id" in column_kinds.words(str(column.name)):
         return "identifies rows"

@@ -35,11 +35,11 @@ def guess_groups(
     Returns
     -------
     groups : dict of str to tuple of str, optional
-        As in `Roles`: of ethnicity a value such as "White" or "Caucasian" and all
-        others; rare values of other columns put together.
+        As in `Roles`. Ethnicity gets a value such as "White" or "Caucasian" and all
+        others; rare values of other columns are put together.
     cuts : tuple of float
-        The median of a number of more than 20 values: two groups. Of many ranges the
-        end that is nearest to the median.
+        The median of a number of more than 20 values: two groups. Many ranges are cut
+        at the end that is nearest to the median.
     """
     if is_number(column) and count_values(column, MANY_VALUES) > MANY_VALUES:
         return None, (round_median(column, above=False),)
@@ -53,20 +53,28 @@ def guess_groups(
             return {f"{column.name} {label}": (label,) for label in labels}, ()
         return None, ()
     counts = count_codes(codes, len(labels))
-    order = np.argsort(-counts, kind="stable")
-    for label in labels:
-        if label.lower() in MAJORITY_ETHNICITY:
-            chosen = [label]
-            if second:
-                by_rows = (labels[i] for i in order)
-                chosen.append(next(value for value in by_rows if value != label))
-            return groups_of(chosen, labels), ()
-    large = [i for i in order[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
+    by_rows = np.argsort(-counts, kind="stable")
+    majority = _majority_ethnicity(labels)
+    if majority is not None:
+        chosen = [majority]
+        if second:
+            largest_first = (labels[i] for i in by_rows)
+            chosen.append(next(label for label in largest_first if label != majority))
+        return groups_of(chosen, labels), ()
+    large = [i for i in by_rows[:MOST_GROUPS] if counts[i] >= FEWEST_GROUP_ROWS]
     if len(large) == len(labels):
         return None, ()
     # The last group is of all others; without a large value the commonest stays.
-    chosen_codes = (large or order[:1])[: MOST_GROUPS - 1]
+    chosen_codes = (large or by_rows[:1])[: MOST_GROUPS - 1]
     return groups_of([labels[i] for i in chosen_codes], labels), ()
+
+
+def _majority_ethnicity(labels: Sequence[str]) -> str | None:
+    """Return the value that names the majority, such as "White", None without one."""
+    for label in labels:
+        if label.lower() in MAJORITY_ETHNICITY:
+            return label
+    return None
 
 
 def _middle_end(column: "pd.Series[Any]", ranges: list[str]) -> float:
@@ -97,8 +105,9 @@ def groups_of(
     if len(chosen) == 1:
         return {chosen[0]: (chosen[0],), f"Not {chosen[0]}": ()}
     rest = [label for label in labels if label not in chosen]
+    name_of_rest = rest[0] if len(rest) == 1 else _OTHERS
     groups: dict[str, tuple[str, ...]] = {value: (value,) for value in chosen}
-    groups[rest[0] if len(rest) == 1 else _OTHERS] = ()
+    groups[name_of_rest] = ()
     return groups
 
 

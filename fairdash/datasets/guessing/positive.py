@@ -15,16 +15,18 @@ from fairdash.datasets.column_kinds import (
 from fairdash.datasets.guessing.ranking import MOST_CLASSES
 from fairdash.datasets.guessing.words import LISTS, listed
 
-POSITIVE, NEGATIVE = LISTS["yes"].split(), listed("no")
+POSITIVE = LISTS["yes"].split()
+NEGATIVE = listed("no")
 MOST_MOVED = 0.02  # of the rows on a side of a median that is rounded
 
 
 def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     """Propose what counts as 1 in an outcome.
 
-    Of two values the one that says yes, else the last. Of more numbers those above
-    the rounded median; of more words or codes the one that says yes, else all but the
-    one that says no, else the commonest.
+    - Two values: the one that says yes, else the last.
+    - More numbers: those above the rounded median.
+    - More words or codes: the one that says yes, else all but the one that says no,
+      else the commonest.
 
     Raises ValueError if the column has no value.
     """
@@ -45,18 +47,28 @@ def guess_positive(column: "pd.Series[Any]") -> str | tuple[str, ...] | Cut:
     if _yes_rank(best) < len(POSITIVE):
         return (best,)
     rest = tuple(label for label in labels if label.strip().lower() not in NEGATIVE)
-    return rest if len(rest) < len(labels) <= MOST_CLASSES else (labels[0],)
+    says_no = len(rest) < len(labels)
+    if says_no and len(labels) <= MOST_CLASSES:
+        return rest
+    return (labels[0],)
 
 
 def round_median(column: "pd.Series[Any]", *, above: bool) -> float:
-    """Return the median with the fewest digits that move hardly any row across it."""
-    median, side = float(column.median()), column.gt if above else column.ge
-    share = float(side(median).mean())
+    """Return the median with the fewest digits that move hardly any row across it.
+
+    With ``above`` the rows of one side lie above the median, else at or above it.
+    """
+    median = float(column.median())
+    side = column.gt if above else column.ge
+    exact = side(median)
+    share = float(exact.mean())
     most = MOST_MOVED * min(share, 1 - share)
+    # With 17 digits the number is the median itself, which moves no row.
     rounded = (float(f"{median:.{digits}g}") for digits in range(2, 18))
-    return next(v for v in rounded if (side(v) ^ side(median)).mean() <= most)
+    return next(value for value in rounded if (side(value) ^ exact).mean() <= most)
 
 
 def _yes_rank(label: str) -> int:
+    """Return how early a value stands in the list of words for yes, last if absent."""
     plain = label.strip().lower()
     return POSITIVE.index(plain) if plain in POSITIVE else len(POSITIVE)

@@ -1,7 +1,7 @@
 """Groups that stand in several 0/1 columns, one for each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,8 @@ from fairdash.datasets.guessing.words import sensitive_strength
 
 FEWEST_COLUMNS = 2
 CLEAR = 5.0  # how strongly each name says the attribute
-FIRST_ROWS, LONG = 20, 1_000
+FIRST_ROWS = 20  # looked at first where a column has more than `LONG`
+LONG = 1_000
 MOST_IN_SEVERAL = 0.2  # share of the rows that are in two of the columns
 NAMES = {"ethnicity": "race", "a group": "group"}
 _TAKEN = "makes the groups of {}"
@@ -27,6 +28,7 @@ def one_hot_sets(frame: pd.DataFrame) -> Iterator[Remedy]:
         if not _is_zero_one(frame[name]):
             continue
         attribute, strongly = sensitive_strength(frame[name])
+        # A 0/1 column about age is a condition, such as "over 65", not one of a set.
         if attribute is not None and strongly >= CLEAR and attribute != "age":
             sets.setdefault(attribute, []).append(name)
     for attribute, columns in sets.items():
@@ -42,8 +44,13 @@ def with_groups_of(roles: Roles, remedy: Remedy) -> Roles:
     Its columns are no features any more.
     """
     used = {*remedy.columns, remedy.column}
+
+    def unused(columns: Iterable[str]) -> tuple[str, ...]:
+        return tuple(column for column in columns if column not in used)
+
     reason = _TAKEN.format(remedy.column)
-    kept = {name: why for name, why in roles.left_out.items() if name not in used}
+    left_out = {name: roles.left_out[name] for name in unused(roles.left_out)}
+    left_out |= dict.fromkeys(remedy.columns, reason)
     return Roles.model_validate(
         {
             **vars(roles),
@@ -51,12 +58,10 @@ def with_groups_of(roles: Roles, remedy: Remedy) -> Roles:
             "sensitive_feature": remedy.column,
             "groups": None,
             "sensitive_cuts": (),
-            "crossed_with": tuple(c for c in roles.crossed_with if c not in used),
-            "features": tuple(c for c in roles.features if c not in used),
-            "subgroup_columns": tuple(
-                c for c in roles.subgroup_columns if c not in used
-            ),
-            "left_out": kept | dict.fromkeys(remedy.columns, reason),
+            "crossed_with": unused(roles.crossed_with),
+            "features": unused(roles.features),
+            "subgroup_columns": unused(roles.subgroup_columns),
+            "left_out": left_out,
         }
     )
 
@@ -71,8 +76,10 @@ def _is_zero_one(column: "pd.Series[Any]") -> bool:
         return True
     if not is_number(column):
         return False
-    # the first rows show most long columns not to be one
-    parts = [column.iloc[:FIRST_ROWS], column] if len(column) > LONG else [column]
+    parts = [column]
+    if len(column) > LONG:
+        # The first rows settle most long columns, without a look at the others.
+        parts.insert(0, column.iloc[:FIRST_ROWS])
     for part in parts:
         values = part.to_numpy(dtype=float, na_value=np.nan)
         missing = np.isnan(values)
@@ -82,12 +89,18 @@ def _is_zero_one(column: "pd.Series[Any]") -> bool:
 
 
 def _overlap(frame: pd.DataFrame, columns: Sequence[str]) -> bool:
-    """Return whether many rows are in two columns, as of a code and its opposite."""
-    n_yes = frame[list(columns)].astype(float).fillna(0).sum(axis=1)
-    in_several = n_yes > 1
-    return bool(in_several.mean() > MOST_IN_SEVERAL) or not bool((n_yes == 1).any())
+    """Return whether columns say no groups of people.
+
+    Many rows are in two of them, as with a code and its opposite, or no row is in
+    exactly one.
+    """
+    n_groups = frame[list(columns)].astype(float).fillna(0).sum(axis=1)
+    if (n_groups > 1).mean() > MOST_IN_SEVERAL:
+        return True
+    return not bool((n_groups == 1).any())
 
 
 def _free_name(name: str, frame: pd.DataFrame) -> str:
+    """Return a name for the new column that is not a column's, in any spelling."""
     taken = {re.sub(r"\W", "", str(column)).lower() for column in frame}
     return f"{name} group" if name in taken else name
