@@ -25,13 +25,18 @@ CERTAIN = 10.0  # strength of a name that says nothing else
 STRONG = 8.0  # strength of a name that is an outcome wherever it stands
 STEM = 5  # letters of a word that a file is named after
 RARE = 0.02  # share of rows of the second value
-RANKED_ROWS, COMPARED = 1_000, 300  # rows and columns that associations are read from
+RANKED_ROWS = 1_000  # from which associations between columns are read ...
+COMPARED = 300  # ... with so many of the columns
 NUMBERED = re.compile(r"(?P<stem>.*?[A-Za-z_.])[_.]?(?P<number>\d{1,4})")
 YEAR_DUMMY = re.compile(r"(?i)(y|yr|year|d|t)_?\d{2,4}")
+MOST_PAIRED = 8  # of each role, among which the best pair is looked for
 COMPARED_OUTCOMES = 12  # among which consequences are looked for
-MOSTLY_FILLED, FEWEST_FILLED = 0.95, 0.02  # shares of the rows
-ALONE, FEWEST_LIFT = 0.98, 0.2  # share of the filled rows with one value, and above all
-FEWEST_LETTERS, JOINTS = 4, "_."  # of a name that others are made from
+MOSTLY_FILLED = 0.95  # share of the rows
+FEWEST_FILLED = 0.02
+ALONE = 0.98  # share of the filled rows that have one value of the decision
+FEWEST_LIFT = 0.2  # by which it exceeds the share of that value in all rows
+FEWEST_LETTERS = 4  # of a name that others are made from
+JOINTS = "_."  # between such a name and its addition
 TRANSFORMS = {"l", "ln", "log", "z", "c", "d", "s", "sq", "sqrt", "lag", "std", "hr"}
 # what speaks for a column as outcome and against it, in log-odds, as fitted by
 # benchmarks/data/bench_guess.py --fit
@@ -65,7 +70,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Column:
-    """What a guess goes by of one column, from a sample of rows."""
+    """The facts about a column that a guess goes by, from a sample of rows."""
 
     name: str
     number: bool
@@ -97,12 +102,8 @@ def rank_columns(
     feature.
     """
     columns = list(candidate_columns(frame))
-    outcomes = _ranked(
-        _as_outcome(column, evidence)
-        for column, evidence in zip(
-            columns, outcome_evidence(columns, file_name), strict=True
-        )
-    )
+    evidence_by_column = outcome_evidence(columns, file_name)
+    outcomes = _ranked(map(_as_outcome, columns, evidence_by_column))
     if not outcomes:
         raise ValueError(
             "No column can be the outcome: each has one value, identifies rows, is a "
@@ -115,36 +116,44 @@ def rank_columns(
             f"No column has between 2 and {MOST_GROUPS} values, so none can be the "
             "sensitive feature. Make one, for example age in two bands."
         )
-    frame = frame.iloc[column_kinds.some_rows(len(frame))]
-    best = max(
-        (
-            (o.score + s.score, o, s)
-            for o, s in product(outcomes[:8], sensitive[:8])
-            if o.column != s.column and not _same_fact(frame, o.column, s.column)
-        ),
-        key=lambda pair: pair[0],
-        default=None,
-    )
+    best = _best_pair(frame, outcomes, sensitive)
     if best is None:
         raise ValueError(
             "The only column that can be the outcome is also the only one to compare "
             "groups by. Add a column that says to which group a case belongs."
         )
-    _, outcome, group = best
+    outcome, group = best
     return (
         _first(outcome, outcomes, group.column),
         _first(group, sensitive, outcome.column),
     )
 
 
+def _best_pair(
+    frame: pd.DataFrame, outcomes: list[Candidate], sensitive: list[Candidate]
+) -> tuple[Candidate, Candidate] | None:
+    """Return the likeliest outcome and sensitive feature that are two facts."""
+    sample = frame.iloc[column_kinds.some_rows(len(frame))]
+    pairs = (
+        (outcome, group)
+        for outcome, group in product(outcomes[:MOST_PAIRED], sensitive[:MOST_PAIRED])
+        if outcome.column != group.column
+        and not _same_fact(sample, outcome.column, group.column)
+    )
+    return max(pairs, key=lambda pair: pair[0].score + pair[1].score, default=None)
+
+
 def _first(
     chosen: Candidate, ranked: list[Candidate], taken: str
 ) -> tuple[Candidate, ...]:
-    others = [c for c in ranked if c.column not in (chosen.column, taken)]
-    return (chosen, *others[:RUNNERS_UP])
+    """Return the chosen candidate and its runners-up; ``taken`` has the other role."""
+    unavailable = (chosen.column, taken)
+    peers = [peer for peer in ranked if peer.column not in unavailable]
+    return (chosen, *peers[:RUNNERS_UP])
 
 
 def _ranked(candidates: Iterator[Candidate | None]) -> list[Candidate]:
+    """Return candidates in order, the likeliest first; None is no candidate."""
     return sorted(filter(None, candidates), key=lambda candidate: -candidate.score)
 
 
@@ -165,8 +174,8 @@ def _without_consequences(
         for decision in decisions
         if decision != name and _filled_for_one(sample[name], sample[decision])
     }
-    kept = [each for each in outcomes if each.column not in consequences]
-    return kept or outcomes
+    causes = [outcome for outcome in outcomes if outcome.column not in consequences]
+    return causes or outcomes
 
 
 def _is_decision(column: "pd.Series[Any]") -> bool:
@@ -177,20 +186,24 @@ def _is_decision(column: "pd.Series[Any]") -> bool:
 
 
 def _filled_for_one(column: "pd.Series[Any]", decision: "pd.Series[Any]") -> bool:
-    """Return whether a column is filled in for one value of a decision alone."""
+    """Return whether a column is filled in only for one value of a decision."""
     codes, labels = column_kinds.label_codes(decision)
     filled = column.notna().to_numpy()
     if not FEWEST_FILLED <= filled.mean() <= MOSTLY_FILLED:
         return False
     n_filled = column_kinds.count_codes(codes[filled], len(labels))
     n_rows = column_kinds.count_codes(codes, len(labels))
-    one = int(n_filled.argmax())
-    alone = n_filled[one] >= ALONE * max(1, n_filled.sum())
-    lift = n_filled[one] / max(1, n_filled.sum()) - n_rows[one] / max(1, n_rows.sum())
-    return bool(alone and lift >= FEWEST_LIFT)
+    value = int(n_filled.argmax())
+    total_filled = max(1, n_filled.sum())
+    if n_filled[value] < ALONE * total_filled:
+        return False
+    # A value of nearly all rows is that of nearly all filled rows as well.
+    lift = n_filled[value] / total_filled - n_rows[value] / max(1, n_rows.sum())
+    return bool(lift >= FEWEST_LIFT)
 
 
 def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
+    """Return whether one column is a coding of the other, such as sex and "is male"."""
     if column_kinds.count_values(frame[outcome], MOST_GROUPS) > MOST_GROUPS:
         return False
     codes, _ = column_kinds.label_codes(frame[outcome])
@@ -198,26 +211,22 @@ def _same_fact(frame: pd.DataFrame, outcome: str, sensitive: str) -> bool:
 
 
 def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
-    """Yield what a guess goes by of every column that may have a role."""
+    """Yield the facts about every column that may have a role."""
     sample = frame.iloc[column_kinds.some_rows(len(frame))]
     columns: list[Column] = []
     for name in frame:
         values = sample[name]
-        if (
-            column_kinds.is_nested(values)
-            or pd.api.types.is_datetime64_any_dtype(values)
-            or column_kinds.is_identifier(frame[name])
-            or (column_kinds.is_number(values) and column_kinds.is_unnamed(str(name)))
-            or (bookkeeping(frame[name]) and str(name).lower() != "event")
-        ):
+        if not _may_have_role(frame[name], values):
             continue
         counts = values.value_counts()
         if len(counts) < 2:
             continue
         attribute, sensitive = words.sensitive_strength(values)
         n_values = len(counts)
-        if attribute is not None and n_values > 2 and (mark := separator_of(values)):
-            n_values = n_choices(values, mark)
+        if attribute is not None and n_values > 2:
+            # A multiple choice, such as "White;Asian", has fewer choices than values.
+            mark = separator_of(values)
+            n_values = n_choices(values, mark) if mark else n_values
         columns.append(
             Column(
                 name=str(name),
@@ -248,70 +257,110 @@ def candidate_columns(frame: pd.DataFrame) -> Iterator[Column]:
         )
 
 
+def _may_have_role(column: "pd.Series[Any]", sample: "pd.Series[Any]") -> bool:
+    """Return whether a column holds single values that are about a case.
+
+    Dates, identifiers and what numbers the rows have no role.
+    """
+    name = str(column.name)
+    if column_kinds.is_nested(sample) or pd.api.types.is_datetime64_any_dtype(sample):
+        return False
+    if column_kinds.is_identifier(column):
+        return False
+    if column_kinds.is_number(sample) and column_kinds.is_unnamed(name):
+        return False
+    # "event" alone is the outcome of a survival study.
+    return name.lower() == "event" or not bookkeeping(column)
+
+
 def _associations(sample: pd.DataFrame, columns: list[Column]) -> list[float]:
+    """Return the mean absolute rank correlation of each column with the others."""
     rows = sample.iloc[:: max(1, len(sample) // RANKED_ROWS)]
-    ranks = np.zeros((len(columns), len(rows)))
-    for place, column in enumerate(columns):
+    unit_ranks = np.zeros((len(columns), len(rows)))
+    for index, column in enumerate(columns):
         values = rows[column.name]
         if not column.number:
             codes, _ = column_kinds.label_codes(values)
             values = pd.Series(codes, dtype=np.float64).where(codes >= 0)
-        ranked = values.rank().to_numpy(dtype=np.float64, na_value=np.nan)
-        ranked = np.nan_to_num(ranked - np.nansum(ranked) / max(1, values.count()))
-        ranks[place] = ranked / (np.linalg.norm(ranked) or 1.0)
-    strengths = np.abs(ranks @ ranks[:COMPARED].T)
-    np.fill_diagonal(strengths, 0.0)
-    return (strengths.sum(axis=1) / max(1, strengths.shape[1] - 1)).tolist()
+        ranks = values.rank().to_numpy(dtype=np.float64, na_value=np.nan)
+        mean = np.nansum(ranks) / max(1, values.count())
+        # A missing value counts as the mean, so that it adds nothing to a product.
+        centred = np.nan_to_num(ranks - mean)
+        unit_ranks[index] = centred / (np.linalg.norm(centred) or 1.0)
+    correlations = np.abs(unit_ranks @ unit_ranks[:COMPARED].T)
+    np.fill_diagonal(correlations, 0.0)
+    n_others = max(1, correlations.shape[1] - 1)
+    return (correlations.sum(axis=1) / n_others).tolist()
 
 
 def _dummy_sets(sample: pd.DataFrame, columns: list[Column]) -> set[str]:
-    # A set has three columns or more side by side that together are 1 in half of the
-    # rows, or two with one name and numbers; a dummy named after a year is one alone.
+    """Return the columns of sets that split the rows: years, regions, types.
+
+    A set has three columns or more side by side that together are 1 in half of the
+    rows, or two with one stem and a number. A dummy named after a year needs no set.
+    """
     dummies: set[str] = set()
     run: list[str] = []
     total: NDArray[np.float64] = np.zeros(len(sample))
-    for column in [*columns, None]:
-        values = None if column is None else _zero_one(sample, column)
+    for column in columns:
+        values = _zero_one(sample, column)
         if values is not None and (total + values).max() <= 1:
-            assert column is not None
             run.append(column.name)
             total = total + values
             continue
-        if len(run) >= 3 and total.mean() >= 0.5:
-            dummies |= set(run)
-        if len(run) >= 2:
-            stems = [m["stem"] for name in run if (m := NUMBERED.fullmatch(name))]
-            dummies |= {
-                name
-                for name in run
-                if (m := NUMBERED.fullmatch(name)) and stems.count(m["stem"]) >= 2
-            }
-        run = [] if column is None or values is None else [column.name]
-        total = np.zeros(len(sample)) if values is None else values
+        dummies |= _dummies_of_run(run, total)
+        run = []
+        total = np.zeros(len(sample))
+        if values is not None:
+            run.append(column.name)
+            total = values
+    dummies |= _dummies_of_run(run, total)
     years = {
-        c.name for c in columns if c.n_values == 2 and YEAR_DUMMY.fullmatch(c.name)
+        column.name
+        for column in columns
+        if column.n_values == 2 and YEAR_DUMMY.fullmatch(column.name)
     }
     return dummies | years
 
 
+def _dummies_of_run(run: list[str], total: NDArray[np.float64]) -> set[str]:
+    """Return the dummies among columns side by side, of which one at most is 1.
+
+    ``total`` is their sum in each row.
+    """
+    dummies: set[str] = set()
+    if len(run) >= 3 and total.mean() >= 0.5:
+        dummies |= set(run)
+    matches = [NUMBERED.fullmatch(name) for name in run]
+    stems = [match["stem"] for match in matches if match]
+    for name, match in zip(run, matches, strict=True):
+        if match and stems.count(match["stem"]) >= 2:
+            dummies.add(name)
+    return dummies
+
+
 def _zero_one(sample: pd.DataFrame, column: Column) -> NDArray[np.float64] | None:
-    if column.n_values != 2 or not (column.number or sample[column.name].dtype == bool):
+    """Return the values of a column of 0 and 1, missing as 0; None of another one."""
+    if column.n_values != 2:
         return None
-    values = sample[column.name].to_numpy(dtype=float, na_value=0.0)
+    cells = sample[column.name]
+    if not column.number and cells.dtype != bool:
+        return None
+    values = cells.to_numpy(dtype=float, na_value=0.0)
     return values if set(np.unique(values)) <= {0.0, 1.0} else None
 
 
 def _derived(names: set[str]) -> set[str]:
     """Return the names that begin with another one, or are a transform of it."""
-    short = {name: name[: column_kinds.READ_LETTERS].lower() for name in names}
-    long_names = {name for name in short.values() if len(name) >= FEWEST_LETTERS}
+    lowered = {name: name[: column_kinds.READ_LETTERS].lower() for name in names}
+    long_names = {name for name in lowered.values() if len(name) >= FEWEST_LETTERS}
     bare = {name.lstrip(JOINTS) for name in long_names} - {""}
     begun = set(_begun(long_names))
-    return {
-        name
-        for name, low in short.items()
-        if low in begun or any(rest in bare for rest in _transformed(low))
-    }
+    derived: set[str] = set()
+    for name, lower in lowered.items():
+        if lower in begun or not bare.isdisjoint(_transformed(lower)):
+            derived.add(name)
+    return derived
 
 
 def _begun(names: set[str]) -> Iterator[str]:
@@ -336,46 +385,60 @@ def _latest(names: set[str]) -> dict[tuple[str, int], int]:
     """Return the largest number behind each stem, by its digits: year_99, year_2001."""
     latest: dict[tuple[str, int], int] = {}
     for name in names:
-        if (numbered := NUMBERED.fullmatch(name)) is not None:
-            key = numbered["stem"], len(numbered["number"])
-            latest[key] = max(latest.get(key, 0), int(numbered["number"]))
+        match = NUMBERED.fullmatch(name)
+        if match is None:
+            continue
+        key = match["stem"], len(match["number"])
+        latest[key] = max(latest.get(key, 0), int(match["number"]))
     return latest
 
 
 def _is_earlier(name: str, latest: dict[tuple[str, int], int]) -> bool:
-    here = NUMBERED.fullmatch(name)
-    if here is None or len(here["number"]) < 2:
+    """Return whether a name comes again with a larger number: year_01, year_02."""
+    match = NUMBERED.fullmatch(name)
+    if match is None:
         return False
-    return latest[here["stem"], len(here["number"])] > int(here["number"])
+    digits = match["number"]
+    if len(digits) < 2:  # one digit counts persons or questions, no years
+        return False
+    return latest[match["stem"], len(digits)] > int(digits)
 
 
 def _is_numbered(name: str, names: set[str]) -> bool:
-    twin = {"1": "2", "2": "1"}.get(name[-1:])
-    return twin is not None and bool({f"{name[:-1]}{twin}", name[:-1]} & names)
+    """Return whether ``gender1`` has a twin ``gender2``, or ``gender`` beside it."""
+    twin_digit = {"1": "2", "2": "1"}.get(name[-1:])
+    if twin_digit is None:
+        return False
+    stem = name[:-1]
+    return stem in names or f"{stem}{twin_digit}" in names
 
 
 def outcome_evidence(
     columns: Sequence[Column], file_name: str = ""
 ) -> Iterator[dict[str, float]]:
-    """Yield what there is of each of `OUTCOME_WEIGHTS` in the columns of a table."""
+    """Yield the evidence in each column, by the names of `OUTCOME_WEIGHTS`."""
     file = re.sub(r"[^a-z]", "", Path(file_name).stem.lower())
-    names = [words.outcome_strength(column.name) for column in columns]
-    described = [words.says(column.name, words.DESCRIPTION_WORDS) for column in columns]
-    silent = not any(names) and not any(described)
-    for column, named, describes in zip(columns, names, described, strict=True):
-        context = words.says(column.name, words.CONTEXT_WORDS)
-        two, last = column.n_values == 2, column.place == len(columns) - 1
+    strengths = [words.outcome_strength(column.name) for column in columns]
+    describes = [words.says(column.name, words.DESCRIPTION_WORDS) for column in columns]
+    # Without a telling name anywhere, two values speak for any column.
+    no_name_tells = not any(strengths) and not any(describes)
+    for column, strength, is_description in zip(
+        columns, strengths, describes, strict=True
+    ):
+        is_context = words.says(column.name, words.CONTEXT_WORDS)
+        is_binary = column.n_values == 2
+        is_last = column.place == len(columns) - 1
         evidence = {
-            "its name": named / 10,
-            "two values": two and (named > 0 or silent),
-            "the last column": last,
-            "the last column, with two values": last and two,
+            "its name": strength / 10,
+            "two values": is_binary and (strength > 0 or no_name_tells),
+            "the last column": is_last,
+            "the last column, with two values": is_last and is_binary,
             "the first column": column.place == 0,
             "the second column": column.place == 1,
             "goes with the other columns": 3 * column.association,
-            "describes the case": describes,
-            "where, when or how it was recorded": context,
-            "the same, but says outcome": context and named >= STRONG,
+            "describes the case": is_description,
+            "where, when or how it was recorded": is_context,
+            "the same, but says outcome": is_context and strength >= STRONG,
             "describes the person": column.sensitive >= 5,
             "comes again in a later year": column.earlier,
             "the file is named after it": _share_in(file, column.name),
@@ -384,24 +447,29 @@ def outcome_evidence(
 
 
 def _share_in(file: str, name: str) -> float:
-    *said, whole, _ = words.name_words(name)
-    shared = [word for word in said if len(word) >= 4 and word[:STEM] in file]
+    """Return the share of a name's letters in words that a file is named after."""
+    *name_words, whole, _ = words.name_words(name)
+    shared = [word for word in name_words if len(word) >= 4 and word[:STEM] in file]
     return len("".join(shared)) / max(1, len(whole))
 
 
 def may_be_outcome(column: Column) -> bool:
     """Tell whether it can be an outcome: no score, dummy, identifier or long text."""
-    numbers = column.number and column.n_values > MOST_GROUPS
-    if column.output or (numbers and "id" in words.name_words(column.name)):
+    is_quantity = column.number and column.n_values > MOST_GROUPS
+    if column.output or (is_quantity and "id" in words.name_words(column.name)):
         return False
-    stem = column.name.rpartition("_")[0] if column.dummy else column.name
-    named = words.strength(stem or column.name, words.OUTCOME_WORDS)
+    name = column.name
+    if column.dummy:
+        # The ending says which value a dummy stands for: outcome_approved.
+        name = name.rpartition("_")[0] or name
+    strength = words.strength(name, words.OUTCOME_WORDS)
     if not column.number and column.n_values > MOST_CLASSES:
-        return named >= CERTAIN and column.n_values <= MOST_NAMED_CLASSES
-    return named >= STRONG or not column.dummy
+        return strength >= CERTAIN and column.n_values <= MOST_NAMED_CLASSES
+    return strength >= STRONG or not column.dummy
 
 
 def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
+    """Return a column as an outcome, with the log-odds of its evidence as its score."""
     if not may_be_outcome(column):
         return None
     score = sum(OUTCOME_WEIGHTS[name] * amount for name, amount in evidence.items())
@@ -409,17 +477,24 @@ def _as_outcome(column: Column, evidence: dict[str, float]) -> Candidate | None:
 
 
 def _as_sensitive(column: Column) -> Candidate | None:
-    aged = column.attribute == "age" and column.number
-    few = column.n_values <= MOST_GROUPS
-    if column.output or not (few or aged) or (column.dummy and column.sensitive < 5):
+    """Return a column as a sensitive feature, None if it cannot be one."""
+    is_age = column.attribute == "age" and column.number
+    has_few_values = column.n_values <= MOST_GROUPS
+    says_attribute = column.sensitive >= 5
+    if column.output or not (has_few_values or is_age):
         return None
-    score = column.sensitive + 0.3 * (not column.number)
-    if few:
+    if column.dummy and not says_attribute:
+        return None
+    score = column.sensitive
+    if not column.number:
+        score += 0.3
+    if has_few_values:
         score += 1.0 + column.second
+        # A rare second value makes a group of too few rows to compare.
         score -= 3.0 * (column.second < RARE) + (column.second < 2 * RARE)
     score -= 2.0 * (column.derived and column.number) + column.numbered
-    score -= 2.0 * (column.missing > 0.5)
-    score -= (
-        0.5 * words.strength(column.name, words.OUTCOME_WORDS) * (column.sensitive < 5)
-    )
+    if column.missing > 0.5:
+        score -= 2.0
+    if not says_attribute:
+        score -= 0.5 * words.strength(column.name, words.OUTCOME_WORDS)
     return Candidate(column.name, score)

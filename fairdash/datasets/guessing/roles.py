@@ -53,12 +53,14 @@ from fairdash.datasets.guessing.words import (
 from fairdash.datasets.remedies import apply_steps
 
 UNIT_WORDS = listed("unit")
-FEWEST_UNITS, REPEATED = 20, 0.05  # units, and further rows for each
+FEWEST_UNITS = 20
+REPEATED = 0.05  # further rows for each unit
 SOME_ROWS = 1_000  # among which most columns tell no people apart
 _MOST_GUESSED = 3
 _AFTER = "known only after the decision"
 COUNT_WORDS = listed("count")
-MOST_CELLS, MOST_CELL_VALUES = 10_000, 200  # rows of a table of counts, values of each
+MOST_CELLS = 10_000  # rows of a table of counts
+MOST_CELL_VALUES = 200  # of a column of text in it
 FULLEST = 4  # at most so many cells for each row
 
 
@@ -80,7 +82,7 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
     """Guess the roles of a table, with the runners-up.
 
     The name of its file says more: ``churn.csv`` is about a column such as "Churned".
-    Of a wide table the columns that `looked_at` returns are read.
+    In a wide table only the columns that `looked_at` returns are read.
     """
     frame = frame[looked_at(frame)]
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
@@ -93,17 +95,22 @@ def rank_roles(frame: pd.DataFrame, file_name: str = "") -> RoleGuess:
         roles = guess_rest(frame, outcomes[0].column, sensitive[0].column)
         return RoleGuess(roles, outcomes, sensitive)
     names = list(map(str, frame))
-    target, group = layout.target(names), str(layout.group_column(names))
-    rest = guess_rest(frame, target, group, layout.first(layout.count, names))
-    roles = _with_layout(rest, layout, frame, after)
-    outcomes, sensitive = _led_by(outcomes, target), _led_by(sensitive, group)
-    return RoleGuess(roles, outcomes, sensitive, layout.name)
+    target = layout.target(names)
+    group = str(layout.group_column(names))
+    count = layout.first(layout.count, names)
+    rest = guess_rest(frame, target, group, count)
+    return RoleGuess(
+        roles=_with_layout(rest, layout, frame, after),
+        outcomes=_led_by(outcomes, target),
+        sensitive=_led_by(sensitive, group),
+        layout=layout.name,
+    )
 
 
 def _led_by(candidates: tuple[Candidate, ...], column: str) -> tuple[Candidate, ...]:
-    """Return candidates with a column first; the score of the best is its own."""
-    others = [each for each in candidates if each.column != column]
-    return (Candidate(column, candidates[0].score), *others[:RUNNERS_UP])
+    """Return candidates with a column first, which takes the score of the best."""
+    peers = [candidate for candidate in candidates if candidate.column != column]
+    return (Candidate(column, candidates[0].score), *peers[:RUNNERS_UP])
 
 
 def _with_layout(
@@ -111,14 +118,16 @@ def _with_layout(
 ) -> Roles:
     """Return guessed roles with what a layout says, where the values allow it."""
     names = list(map(str, frame))
-    weight, unit, count = (
-        layout.first(name, names) for name in (layout.weight, layout.unit, layout.count)
-    )
+    weight = layout.first(layout.weight, names)
+    unit = layout.first(layout.unit, names)
+    count = layout.first(layout.count, names)
+    # A row that stands for several people has no unit, unless the layout names one.
+    guessed_unit = None if weight or count else roles.unit
     changes: dict[str, Any] = {
-        "left_out": {**roles.left_out, **dict.fromkeys(map(str, after), _AFTER)},
+        "left_out": roles.left_out | dict.fromkeys(map(str, after), _AFTER),
         "sample_weight": weight,
         "count": count or roles.count,
-        "unit": unit or (None if weight or count else roles.unit),
+        "unit": unit or guessed_unit,
     }
     sides = layout.sides(frame[roles.target])
     if sides is not None:
@@ -132,7 +141,8 @@ def _with_layout(
     if groups is not None:
         changes["groups"] = groups
     used = [roles.sensitive_feature, *roles.features, *roles.subgroup_columns]
-    steps = tuple(layout.missing_in(frame[list(dict.fromkeys(used))]))
+    distinct = list(dict.fromkeys(used))
+    steps = layout.missing_in(frame[distinct])
     changes["preparation"] = (*roles.preparation, *steps)
     taken = {weight, unit, count}
     changes["features"] = tuple(name for name in roles.features if name not in taken)
@@ -162,31 +172,28 @@ def guess_rest(
     """
     named = (target, sensitive)
     frame = frame[looked_at(frame, *named)]
-    frame = frame[[n for n in frame if n in named or not is_nested(frame[n])]]
+    frame = frame[
+        [name for name in frame if name in named or not is_nested(frame[name])]
+    ]
     steps = _choice_steps(frame[sensitive])
     frame = apply_steps(frame, steps, {})
     positive = guess_positive(frame[target])
     features, left_out = guess_features(frame, target, positive, sensitive)
-    filters = [
-        str(name)
-        for name in frame.columns
-        if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(str(name))
-    ]
-    name, meaning = guess_meaning(target, positive)
-    scores = guess_scores(frame, (target, sensitive, *features), target, positive)
-    scored = {score.column for score in scores}
+    positive_name, positive_is = guess_meaning(target, positive)
+    scores = guess_scores(frame, (*named, *features), target, positive)
     groups, cuts = guess_groups(frame[sensitive], second=bool(scores))
-    others = [name for name in map(str, frame) if name not in named]
-    people = count or guess_count(frame, others)
-    if people != count and not words(str(people)) & COUNT_WORDS:
-        people = None  # offered, not taken
+    people = count or _named_count(frame, named)
+    unit = None
     if people is None:
-        described = _guess_subgroup_columns(frame, features)
-    else:  # one row for each cell: every group has few
+        subgroup_columns = _guess_subgroup_columns(frame, features)
+        score_columns = {score.column for score in scores}
+        unused = [name for name in left_out if name not in score_columns]
+        unit = guess_unit(frame, unused, sensitive)
+    else:
+        # Each cell is one row, so that counts of rows say nothing about groups.
         features = [name for name in features if name != people]
-        described = _subgroups_of_cells(
-            {name: frame[name] for name in features}, frame[people]
-        )
+        columns = {name: frame[name] for name in features}
+        subgroup_columns = _subgroups_of_cells(columns, frame[people])
         groups = None
         scores = ()
     return Roles(
@@ -196,20 +203,39 @@ def guess_rest(
         groups=groups,
         sensitive_cuts=cuts,
         features=tuple(features),
-        subgroup_columns=described,
+        subgroup_columns=subgroup_columns,
         scores=scores,
         count=people,
-        unit=None
-        if people
-        else guess_unit(frame, [n for n in left_out if n not in scored], sensitive),
-        keep=dict.fromkeys(filters, ("1",)),
+        unit=unit,
+        keep=_guess_filters(frame),
         preparation=steps,
-        types=_guess_ranges(frame, (sensitive, *features, *described)),
-        positive_name=name,
-        positive_is=meaning,
+        types=_guess_ranges(frame, (sensitive, *features, *subgroup_columns)),
+        positive_name=positive_name,
+        positive_is=positive_is,
         test_rows="shared",
         guessed=True,
     )
+
+
+def _named_count(frame: pd.DataFrame, named: Collection[str]) -> str | None:
+    """Return the column of a table of counts whose name says that it counts people.
+
+    A column that only its values make a count is offered by `more_roles`, not taken.
+    """
+    free = [name for name in map(str, frame) if name not in named]
+    people = guess_count(frame, free)
+    if people is None or not words(people) & COUNT_WORDS:
+        return None
+    return people
+
+
+def _guess_filters(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    """Return the rows to keep: those with 1 in a column that says filter."""
+    return {
+        str(name): ("1",)
+        for name in frame.columns
+        if pd.api.types.is_bool_dtype(frame[name]) and "filter" in words(str(name))
+    }
 
 
 def _choice_steps(column: "pd.Series[Any]") -> tuple[Remedy, ...]:
@@ -236,20 +262,28 @@ def _guess_subgroup_columns(
     Without any, a category of few values.
     """
     ages = [name for name in features if is_age(name) and is_number(frame[name])]
-    few = [n for n in features if count_values(frame[n], MOST_GROUPS) <= MOST_GROUPS]
-    people: dict[str, str] = {}
-    for name in few:
-        if (about := concept(frame[name])) is not None:
-            people.setdefault(about, name)
-    others = [name for name in few if not is_number(frame[name])]
+    of_few_values = [
+        name
+        for name in features
+        if count_values(frame[name], MOST_GROUPS) <= MOST_GROUPS
+    ]
+    by_attribute: dict[str, str] = {}
+    for name in of_few_values:
+        attribute = concept(frame[name])
+        if attribute is not None:
+            by_attribute.setdefault(attribute, name)
     chosen: list[str] = []
-    n_rows = float(len(frame))
-    for name in (*ages[:1], *people.values()):
-        in_each = n_rows / min(frame[name].nunique(), FEW_VALUES)
-        if not chosen or in_each >= FEWEST_GROUP_ROWS:
+    n_rows = float(len(frame))  # of a subgroup, on average
+    for name in (*ages[:1], *by_attribute.values()):
+        n_parts = min(frame[name].nunique(), FEW_VALUES)
+        if not chosen or n_rows / n_parts >= FEWEST_GROUP_ROWS:
             chosen.append(name)
-            n_rows = in_each
-    return tuple(chosen or sorted(others, key=lambda n: -frame[n].nunique())[:1])
+            n_rows /= n_parts
+    if chosen:
+        return tuple(chosen)
+    categories = [name for name in of_few_values if not is_number(frame[name])]
+    most_values_first = sorted(categories, key=lambda name: -frame[name].nunique())
+    return tuple(most_values_first[:1])
 
 
 def _subgroups_of_cells(
@@ -274,40 +308,52 @@ def more_roles(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
     Groups in several 0/1 columns, a sampling weight, an identifier that repeats, a
     column of a model's scores.
     """
-    made = {remedy.column for remedy in roles.preparation if remedy.columns}
-    taken = {roles.target, roles.sensitive_feature, *roles.crossed_with} - made
-    frame = frame[looked_at(frame, *taken)]
-    free = [name for name in map(str, frame.columns) if name not in taken]
     if roles.count is not None:
         return {}
-    joined = _offered_groups(frame, roles)
-    more: dict[str, dict[str, Any]] = {}
-    weights = (n for n in free if is_weight(frame, n) and is_number(frame[n]))
-    if roles.sample_weight is None and (weight := next(weights, None)):
-        more[f"Weight rows by {weight}"] = {"sample_weight": weight}
-    if roles.sample_weight is None and (people := guess_count(frame, free)):
-        more[f"A row is {people} people"] = {"count": people}
-    group = roles.sensitive_feature
-    if roles.unit is None and (unit := guess_unit(frame, free, group)):
-        more[f"Rows share one {unit}"] = {"unit": unit}
-    outcome = roles.target, roles.positive
-    if not roles.scores and (scores := guess_scores(frame, taken, *outcome)):
-        more[f"{scores[0].column} is a model's score"] = {"scores": scores[:1]}
-    changed = {}
-    for offer, change in more.items():
-        (value,) = change.values()
-        name = value if isinstance(value, str) else value[0].column
-        features = tuple(column for column in roles.features if column != name)
-        changed[offer] = roles.model_copy(update=change | {"features": features})
-    return joined | changed
+    derived = {remedy.column for remedy in roles.preparation if remedy.columns}
+    taken = {roles.target, roles.sensitive_feature, *roles.crossed_with} - derived
+    frame = frame[looked_at(frame, *taken)]
+    free = [name for name in map(str, frame.columns) if name not in taken]
+    offers = _offered_groups(frame, roles)
+
+    def offer(text: str, column: str, **role: Any) -> None:
+        features = tuple(name for name in roles.features if name != column)
+        offers[text] = roles.model_copy(update={**role, "features": features})
+
+    if roles.sample_weight is None:
+        weight = _first_weight(frame, free)
+        if weight is not None:
+            offer(f"Weight rows by {weight}", weight, sample_weight=weight)
+        people = guess_count(frame, free)
+        if people is not None:
+            offer(f"A row is {people} people", people, count=people)
+    if roles.unit is None:
+        unit = guess_unit(frame, free, roles.sensitive_feature)
+        if unit is not None:
+            offer(f"Rows share one {unit}", unit, unit=unit)
+    if not roles.scores:
+        scores = guess_scores(frame, taken, roles.target, roles.positive)
+        for score in scores[:1]:
+            text = f"{score.column} is a model's score"
+            offer(text, score.column, scores=(score,))
+    return offers
+
+
+def _first_weight(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
+    """Return the first of some columns that weighs rows."""
+    for name in names:
+        if is_weight(frame, name) and is_number(frame[name]):
+            return name
+    return None
 
 
 def _offered_groups(frame: pd.DataFrame, roles: Roles) -> dict[str, Roles]:
-    made = {remedy.columns for remedy in roles.preparation}
+    """Return roles with groups from several 0/1 columns, where none were made yet."""
+    prepared = {remedy.columns for remedy in roles.preparation}
     return {
         f"Groups from {', '.join(remedy.columns)}": with_groups_of(roles, remedy)
         for remedy in one_hot_sets(frame)
-        if remedy.columns not in made and roles.target not in remedy.columns
+        if remedy.columns not in prepared and roles.target not in remedy.columns
     }
 
 
@@ -315,8 +361,8 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     """Return the column that says how many people a row of a table of counts is.
 
     All other columns are categories whose rows are distinct, and the column is whole,
-    not negative and not constant. Of several the one whose name says so. A column that
-    numbers the rows is neither.
+    not negative and not constant. Where several are, the one whose name says so comes
+    first. A column that numbers the rows is neither.
     """
     frame = frame[[name for name in frame if not is_nested(frame[name])]]
     if not 1 < len(frame) <= MOST_CELLS:
@@ -325,20 +371,17 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
     n_values: dict[str, int] = {}
     many: list[str] = []
     for name in map(str, frame):
-        # a column without values parts no cell, like one with a single value
+        # A column without values parts no cell, like one with a single value.
         n_values[name] = max(1, int(frame[name].nunique()))
         most = MANY_VALUES if is_number(frame[name]) else MOST_CELL_VALUES
         if n_values[name] > most:
             many.append(name)
         if len(many) > 1:  # one of them describes a cell, but by too many values
             return None
-    candidates = [
-        name
-        for name in names
-        if name in n_values
-        and set(many) <= {name}
-        and _may_count(frame, name, n_values)
+    possible = [
+        name for name in names if name in n_values and (not many or many == [name])
     ]
+    candidates = [name for name in possible if _may_count(frame, name, n_values)]
     named = [name for name in candidates if words(name) & COUNT_WORDS]
     return next(iter(named or candidates), None)
 
@@ -347,7 +390,8 @@ def _numbers_rows(column: "pd.Series[Any]") -> bool:
     """Tell whether a column holds 0, 1, 2, … or 1, 2, 3, … down the table."""
     if not is_number(column) or column.hasnans or column.iloc[0] not in (0, 1):
         return False
-    return np.array_equal(column, np.arange(len(column)) + int(column.iloc[0]))
+    first = int(column.iloc[0])
+    return np.array_equal(column, np.arange(len(column)) + first)
 
 
 def _may_count(frame: pd.DataFrame, name: str, n_values: Mapping[str, int]) -> bool:
@@ -367,48 +411,61 @@ def _may_count(frame: pd.DataFrame, name: str, n_values: Mapping[str, int]) -> b
 def guess_unit(frame: pd.DataFrame, names: Iterable[str], group: str) -> str | None:
     """Return the first of some columns that says whose a row is, and repeats.
 
-    Its name is an identifier, or whom a row is about settles the ``group``.
+    Its name says identifier, or all rows with one of its values are of one ``group``.
     """
     for name in names:
-        if is_nested(frame[name]) or all_differ(frame[name]) or is_weight(frame, name):
+        column = frame[name]
+        if is_nested(column) or all_differ(column) or is_weight(frame, name):
             continue
-        if words(name) & UNIT_WORDS or _tells_people(frame[name], frame.get(group)):
-            n_rows, n_units = int(frame[name].count()), int(frame[name].nunique())
+        if words(name) & UNIT_WORDS or _tells_people(column, frame.get(group)):
+            n_rows = int(column.count())
+            n_units = int(column.nunique())
             if n_units >= FEWEST_UNITS and n_units * (1 + REPEATED) <= n_rows:
                 return name
     return None
 
 
 def _tells_people(column: "pd.Series[Any]", group: "pd.Series[Any] | None") -> bool:
-    # Rows with one value are of one group, and those with the next value as often of
-    # another as by chance: a year of birth settles who is young, but so does the next.
-    fraction = is_number(column) and not is_whole(column.iloc[:SOME_ROWS])
-    if fraction or group is None:  # until one is chosen
+    """Return whether each value of a column seems to be one person.
+
+    Rows with one value are of one group, and rows with the next value are of another
+    as often as by chance. A year of birth fails: it settles who is young, but so does
+    the next year.
+    """
+    if group is None:  # none is chosen yet
         return False
+    if is_number(column) and not is_whole(column.iloc[:SOME_ROWS]):
+        return False
+    # Some rows rule out most columns before all are sorted.
     for step in (max(1, len(column) // SOME_ROWS), 1):
         values, _ = pd.factorize(column.iloc[::step], sort=is_number(column))
         groups, labels = pd.factorize(group.iloc[::step])
         order = np.argsort(values, kind="stable")
         order = order[(values[order] >= 0) & (groups[order] >= 0)]
-        same = np.diff(values[order]) == 0
-        differ = np.diff(groups[order]) != 0
-        if differ[same].any():
+        same_value = np.diff(values[order]) == 0
+        other_group = np.diff(groups[order]) != 0
+        if other_group[same_value].any():
             return False
-    chance = 1 - np.square(count_codes(groups, len(labels)) / len(groups)).sum()
-    least = chance * min(same.sum(), (~same).sum())
-    return bool(least >= FEWEST_UNITS and differ[~same].mean() >= chance / 2)
+    shares = count_codes(groups, len(labels)) / len(groups)
+    chance = 1 - np.square(shares).sum()  # that two rows are of two groups
+    n_same = same_value.sum()
+    n_next = (~same_value).sum()
+    if chance * min(n_same, n_next) < FEWEST_UNITS:
+        return False
+    return bool(other_group[~same_value].mean() >= chance / 2)
 
 
 def guess_score(column: "pd.Series[Any]") -> ScoreColumn | None:
     """Return what a column of scores holds, None if it holds no numbers.
 
-    Of a score other than a probability or a margin the threshold is proposed in the
-    middle of its range: 5 of deciles.
+    A score that is neither a probability nor a margin gets a threshold in the middle of
+    its range: 5 for deciles.
     """
     if not is_number(column) or column.isna().any() or column.nunique() < 2:
         return None
     values = column.to_numpy(dtype=np.float64)
-    low, high = float(values.min()), float(values.max())
+    low = float(values.min())
+    high = float(values.max())
     name = str(column.name)
     if np.isin(values, (0, 1)).all():
         return ScoreColumn(column=name, kind="decision")
@@ -448,15 +505,17 @@ def guess_scores(
 ) -> tuple[ScoreColumn, ...]:
     """Return the columns whose names say that they are scores of a model."""
     scores: list[ScoreColumn] = []
-    beside = truths(taken)[:1]
+    truth = truths(taken)[:1]
     taken = set(taken)
     for name in frame.columns:
-        if str(name) in taken or not is_score(str(name), beside):
+        if str(name) in taken or not is_score(str(name), truth):
             continue
-        score = guess_score(frame[name])
-        score = score or guess_classes(frame[name], frame[target], positive)
-        copies = (frame[earlier.column].equals(frame[name]) for earlier in scores)
-        if score is not None and not any(copies):
+        column = frame[name]
+        score = guess_score(column)
+        if score is None:
+            score = guess_classes(column, frame[target], positive)
+        is_copy = any(frame[earlier.column].equals(column) for earlier in scores)
+        if score is not None and not is_copy:
             scores.append(score)
         if len(scores) == _MOST_GUESSED:
             break

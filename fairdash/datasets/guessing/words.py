@@ -1,4 +1,4 @@
-"""What the words in names and values of columns say, in several languages."""
+"""The meaning of words in names and values of columns, in several languages."""
 
 import re
 import tomllib
@@ -18,14 +18,19 @@ LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 
 
 def _by_strength(table: dict[str, str]) -> dict[float, str]:
-    return {float(weight): words for weight, words in table.items()}
+    """Return stems by their weight, which TOML can only write as text."""
+    return {float(weight): stems for weight, stems in table.items()}
 
 
 OUTCOME_WORDS = _by_strength(LISTS["outcome"])
-# ... and against it: where, when and how a case was recorded, and what describes it
-CONTEXT_WORDS, DESCRIPTION_WORDS = LISTS["context"], LISTS["description"]
-# which attribute a word names, with how strongly
-SENSITIVE_WORDS = {name: _by_strength(x) for name, x in LISTS["sensitive"].items()}
+# These speak against an outcome: where, when and how a case was recorded ...
+CONTEXT_WORDS = LISTS["context"]
+# ... and traits of the person or the thing.
+DESCRIPTION_WORDS = LISTS["description"]
+# By attribute: the words that name it, by how strongly they do.
+SENSITIVE_WORDS = {
+    attribute: _by_strength(table) for attribute, table in LISTS["sensitive"].items()
+}
 SEXES = (
     {"male", "female"}, {"man", "woman"}, {"men", "women"},
     {"maennlich", "weiblich"}, {"homme", "femme"}, {"hombre", "mujer"},
@@ -37,7 +42,8 @@ ETHNICITIES = {
     "african american", "indigenous", "aboriginal",
 }  # fmt: skip
 BY_VALUE = {"ethnicity": 9.9, "sex": 9.6}
-MOST_VALUES, MOST_LOOKED_AT = 20, 50
+MOST_VALUES = 20  # of a column that two of them may make an ethnicity
+MOST_LOOKED_AT = 50
 CLEAR = 9.5  # how strongly a column must say which attribute it holds
 
 Meaning = Literal["favourable", "unfavourable"] | None
@@ -99,26 +105,28 @@ def is_score(name: str, beside: Iterable[str] = ()) -> bool:
         return True
     # "model" says nothing alone: a car has a model too
     bare = {word for word in named if not word.isdigit()} - {"model", "binary"}
-    certain, output = listed("probability"), listed("output")
-    if not bare or not bare <= certain | output:
+    certain = listed("probability")
+    possible = listed("output")
+    if not bare or not bare <= certain | possible:
         return False
     return bare <= certain or bool(truths(beside))
 
 
 def strength(name: str, table: dict[float, str]) -> float:
-    """Return how strongly the words of a name say what ``table`` lists; 0: not."""
-    spoken = name_words(name)
+    """Return the largest weight whose stems a word of the name matches; 0 if none."""
+    candidates = name_words(name)
     for weight in sorted(table, reverse=True):
-        if any(map(_pattern(table[weight]).fullmatch, spoken)):
+        if any(map(_pattern(table[weight]).fullmatch, candidates)):
             return weight
     return 0.0
 
 
 def outcome_strength(name: str) -> float:
-    """Return how strongly a name says outcome: the code or number of one does not."""
-    last = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)[-1:]
-    code = any(word.lower() in listed("code") for word in last)
-    return 0.0 if code else strength(name, OUTCOME_WORDS)
+    """Return how strongly a name says outcome; an outcome's code or number does not."""
+    last_word = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)[-1:]
+    if any(word.lower() in listed("code") for word in last_word):
+        return 0.0
+    return strength(name, OUTCOME_WORDS)
 
 
 def says(name: str, stems: str) -> bool:
@@ -128,7 +136,9 @@ def says(name: str, stems: str) -> bool:
 
 @cache
 def _pattern(stems: str) -> re.Pattern[str]:
-    parts = [re.escape(word).replace(r"\*", "[a-z0-9]*") for word in stems.split()]
+    """Return a pattern of any of some words; a star stands for any letters."""
+    words_or_stems = stems.split()
+    parts = [re.escape(stem).replace(r"\*", "[a-z0-9]*") for stem in words_or_stems]
     return re.compile("|".join(parts))
 
 
@@ -142,23 +152,33 @@ def concept(column: "pd.Series[Any]") -> str | None:
 def sensitive_strength(column: "pd.Series[Any]") -> tuple[str | None, float]:
     """Return which sensitive attribute a column holds, and how strongly it says so."""
     name = str(column.name)
-    strongest, most = None, 0.0
-    spaced = PREFIX.sub("", name)  # e16sex of a questionnaire is sex
+    attribute, weight = _named_attribute(name)
+    by_value = None if is_number(column) else _attribute_of_values(column)
+    if by_value is not None and weight < BY_VALUE[by_value]:
+        attribute = by_value
+        weight = BY_VALUE[by_value]
+    elif by_value == attribute == "ethnicity":
+        weight += 1  # words are read more easily than codes
+    if weight and says(name, LISTS["not_of_the_person"]):
+        weight -= 3
+    return attribute, weight
+
+
+def _named_attribute(name: str) -> tuple[str | None, float]:
+    """Return the attribute that a name says most strongly, and how strongly."""
+    strongest: str | None = None
+    most = 0.0
+    without_prefix = PREFIX.sub("", name)  # e16sex of a questionnaire is sex
     for attribute, table in SENSITIVE_WORDS.items():
-        weight = max(strength(name, table), strength(spaced, table))
+        weight = max(strength(name, table), strength(without_prefix, table))
         if weight > most:
-            strongest, most = attribute, weight
-    by_value = None if is_number(column) else _values_say(column)
-    if by_value is not None and most < BY_VALUE[by_value]:
-        strongest, most = by_value, BY_VALUE[by_value]
-    elif by_value == strongest == "ethnicity":
-        most += 1  # words are read more easily than codes
-    if most and says(name, LISTS["not_of_the_person"]):
-        most -= 3
+            strongest = attribute
+            most = weight
     return strongest, most
 
 
-def _values_say(column: "pd.Series[Any]") -> str | None:
+def _attribute_of_values(column: "pd.Series[Any]") -> str | None:
+    """Return "sex" or "ethnicity" if the values of a column are words for it."""
     distinct = column.dropna().unique()[:MOST_LOOKED_AT]
     values = {value_label(value).strip().lower() for value in distinct}
     if values in SEXES:
@@ -175,20 +195,29 @@ def guess_meaning(
 
     The words are such as "recidivated", "" where neither the name nor the value says.
     """
-    meanings = [OUTCOMES[word] for word in OUTCOMES if says(target, word)]
-    name, meaning = meanings[0] if meanings else ("", None)
+    name, meaning = _meaning_of_name(target)
     if isinstance(positive, Cut):
-        below = positive.sign in ("<", "<=")
-        return "", _OPPOSITE[meaning] if below else meaning
+        if positive.sign in ("<", "<="):
+            meaning = _OPPOSITE[meaning]
+        return "", meaning
     values = (positive,) if isinstance(positive, str) else positive
     plain = {value.strip().lower() for value in values}
     if plain <= YES:
         return name, meaning
     if plain <= NO:
-        return f"not {name}" if name else "", _OPPOSITE[meaning]
-    said = " or ".join(value.strip() for value in values)
+        negated = f"not {name}" if name else ""
+        return negated, _OPPOSITE[meaning]
+    words_of_values = " or ".join(value.strip() for value in values)
     if plain <= GOOD:
-        return said, "favourable"
+        return words_of_values, "favourable"
     if plain <= BAD:
-        return said, "unfavourable"
-    return said, None
+        return words_of_values, "unfavourable"
+    return words_of_values, None
+
+
+def _meaning_of_name(target: str) -> tuple[str, Meaning]:
+    """Return what the first listed word in a name calls yes, and what yes means."""
+    for word, outcome in OUTCOMES.items():
+        if says(target, word):
+            return outcome
+    return "", None
