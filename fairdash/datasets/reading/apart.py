@@ -23,7 +23,8 @@ from fairdash.datasets.reading.format import ENCODINGS, TableFormat
 
 TASK = f"{__name__}:open_files"
 N_SCRATCH = source.MOST_NESTED + 2  # archives in one another, and a copy as plain text
-LEAST_SECONDS, MOST_SECONDS = 60, 900  # of a processor
+LEAST_SECONDS = 60  # of a processor
+MOST_SECONDS = 900
 SECONDS_A_MEGABYTE = 10
 MEMORY = 4 << 30
 _zones: list[ZoneInfo] = []  # held, since a box can open no file to read one
@@ -45,7 +46,7 @@ def convert_apart(
     Parameters
     ----------
     content : bytes
-        Of the file, which ``name`` is the name of.
+        Bytes of the file that is called ``name``.
     path : Path
         Where the table is written.
     watch, owner

@@ -19,8 +19,10 @@ from fairdash.datasets.table_notes import TableNotes
 CellKind = Literal["bool", "int", "float"]
 KINDS: tuple[CellKind, ...] = ("bool", "int", "float")  # else text
 ARROW = {"bool": pa.bool_(), "int": pa.int64(), "float": pa.float64()}
-BLOCK, COLUMN_BLOCK = 2 << 20, 2048  # bytes of a block at least, a column each
-CHARACTERS, PROBED = 1 << 20, 100
+BLOCK = 2 << 20  # bytes of a block, at least
+COLUMN_BLOCK = 2048  # bytes of it for each column, at least
+CHARACTERS = 1 << 20  # recoded at once
+PROBED = 100  # cells, which show that most columns of text are no numbers
 PLAIN: dict[str, Any] = {
     "delimiter": ",",
     "quote": '"',
@@ -48,48 +50,65 @@ def typed(cells: Any, form: TableFormat, name: str) -> Any:
     return _without_blanks(cells)
 
 
-def _cast(cells: Any, kind: CellKind, marks: TableFormat) -> Any:
+def _cast(cells: Any, kind: CellKind, form: TableFormat) -> Any:
+    """Return cells of text as a kind, None unless all of them fit."""
     if kind == "bool":
-        if not _all(
-            compute.is_in(cells.drop_null(), pa.array([*rows.TRUE, *rows.FALSE]))
-        ):
-            return None
-        answers = compute.is_in(cells, pa.array(rows.TRUE))
-        return compute.if_else(compute.is_valid(cells), answers, None)
-    column = None
-    if kind == "int" or marks.decimal == ".":
-        column = _parse(cells, kind)
-    return _parse(_plain(cells, marks), kind) if column is None else column
+        return _cast_answers(cells)
+    if kind == "int" or form.decimal == ".":
+        # Cells without separators are cast as they are, which is faster.
+        numbers = _parse(cells, kind)
+        if numbers is not None:
+            return numbers
+    plain = _plain(cells, form)
+    return None if plain is None else _parse(plain, kind)
+
+
+def _cast_answers(cells: Any) -> Any:
+    """Return cells as True and False, None unless all say one of them."""
+    answers = pa.array([*rows.TRUE, *rows.FALSE])
+    if not _all(compute.is_in(cells.drop_null(), answers)):
+        return None
+    is_true = compute.is_in(cells, pa.array(rows.TRUE))
+    return compute.if_else(compute.is_valid(cells), is_true, None)
 
 
 def _parse(cells: Any, kind: CellKind) -> Any:
-    if cells is None:
-        return None
+    """Return plain cells as numbers, None if one is text or a name such as 007."""
     try:
         compute.cast(cells[:PROBED], ARROW[kind])  # all cells of text take long to fail
         numbers = compute.cast(cells, ARROW[kind])
     except pa.ArrowInvalid:
         return None
-    zero = cells.filter(compute.starts_with(cells, "0"))
-    if len(zero) and _any(compute.match_substring_regex(zero, rows.ZERO_FIRST)):
+    zero_first = cells.filter(compute.starts_with(cells, "0"))
+    if _matches(zero_first, rows.ZERO_FIRST):
         return None
     if kind == "float":
-        long = cells.filter(compute.greater(compute.binary_length(cells), rows.WHOLE))
-        if len(long) and _any(compute.match_substring_regex(long, rows.LONG_WHOLE)):
+        is_long = compute.greater(compute.binary_length(cells), rows.WHOLE)
+        if _matches(cells.filter(is_long), rows.LONG_WHOLE):
             return None
     return numbers
 
 
-def _plain(cells: Any, marks: TableFormat) -> Any:
+def _matches(cells: Any, pattern: str) -> bool:
+    """Return whether a pattern is found in any cell."""
+    if not len(cells):
+        return False
+    return _any(compute.match_substring_regex(cells, pattern))
+
+
+def _plain(cells: Any, form: TableFormat) -> Any:
+    """Return cells with a decimal point and without separated thousands.
+
+    None if a cell is not written so: 1.234 in a table with decimal commas.
+    """
     cells = _without_blanks(compute.utf8_trim_whitespace(cells))
-    if mark := marks.thousands:
-        group_mark = f"[{mark}]"
-        grouped = f"^[+-]?([0-9]+|[0-9]{{1,3}}({group_mark}[0-9]{{3}})+)"
-        grouped += f"([{marks.decimal}][0-9]*)?$"
+    if form.thousands:
+        grouped = f"^[+-]?([0-9]+|[0-9]{{1,3}}([{form.thousands}][0-9]{{3}})+)"
+        grouped += f"([{form.decimal}][0-9]*)?$"
         if not _all(compute.match_substring_regex(cells.drop_null(), grouped)):
             return None
-        cells = compute.replace_substring(cells, mark, "")
-    if marks.decimal == ",":
+        cells = compute.replace_substring(cells, form.thousands, "")
+    if form.decimal == ",":
         if _any(compute.match_substring(cells, ".")):
             return None
         cells = compute.replace_substring(cells, ",", ".")
@@ -97,6 +116,7 @@ def _plain(cells: Any, marks: TableFormat) -> Any:
 
 
 def _without_blanks(cells: Any) -> Any:
+    """Return cells of text; spaces around nothing, or around "NA", are missing."""
     spaced = compute.or_(compute.starts_with(cells, " "), compute.ends_with(cells, " "))
     if not _any(spaced):
         return cells
@@ -124,7 +144,8 @@ class CsvText:
     notes = TableNotes()
 
     def __init__(self, source: Source, form: TableFormat, scratch: Scratch) -> None:
-        self.source, self.form = source, form
+        self.source = source
+        self.form = form
         try:
             if form.comments or form.spaces:
                 self.source = _write_plain(source, form, scratch())
@@ -179,23 +200,27 @@ class CsvText:
         return file
 
     def _read_header(self) -> tuple[list[str], int]:
-        marked = self.source.head(len(BOM_UTF8)) == BOM_UTF8  # whatever was chosen
-        offset = len(BOM_UTF8) * marked
+        """Return the cells of the first row, and the byte where the rows begin."""
+        offset = 0
+        # A mark may be there whichever encoding was chosen.
+        if self.source.head(len(BOM_UTF8)) == BOM_UTF8:
+            offset = len(BOM_UTF8)
         lines: list[str] = []
         with rows.open_text(self.source, self.form) as text:
-            offset += sum(
-                len(next(text, "").encode()) for _ in range(self.form.skipped)
-            )
+            for _ in range(self.form.skipped):
+                offset += len(next(text, "").encode())
             for cells in parse(rows.recorded(text, lines), self.form):
-                read = sum(len(line.encode()) for line in lines)
+                n_bytes = sum(len(line.encode()) for line in lines)
                 if cells:
                     names = [cell.strip() for cell in cells]
-                    return names, offset + read * self.form.header
-                offset += read
+                    start = offset + n_bytes if self.form.header else offset
+                    return names, start
+                offset += n_bytes
                 lines.clear()
         raise ValueError(f"{self.source.name} has no rows; skip fewer lines.")
 
     def _find_ragged(self) -> None:
+        """Raise the error that names the row of another width, if there is one."""
         try:
             for _ in rows.csv_rows(self.source, self.form):
                 pass
@@ -203,6 +228,10 @@ class CsvText:
             raise rows.unreadable(self.source, self.form, error) from error
 
     def _check_end(self, cell: str) -> None:
+        """Raise ValueError where the last cell begins with a quote that is not closed.
+
+        Arrow reads such a file to its end without an error.
+        """
         quote = self.form.quote
         with self.source.open() as file:
             file.seek(-min(self.source.size, 4 * (len(cell) + 4)), os.SEEK_END)
@@ -218,6 +247,7 @@ class CsvText:
 
 
 def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
+    """Write the rows to ``out`` in the plain form that Arrow reads."""
     text = io.TextIOWrapper(out, encoding="utf-8", newline="")
     csv.writer(text, lineterminator="\n").writerows(rows.csv_rows(source, form))
     text.detach()
@@ -225,6 +255,7 @@ def _write_plain(source: Source, form: TableFormat, out: BinaryIO) -> Source:
 
 
 def _recode(source: Source, form: TableFormat, out: BinaryIO) -> Source:
+    """Write the text to ``out`` as UTF-8, which Arrow reads."""
     copy = io.TextIOWrapper(out, encoding="utf-8", newline="")
     with rows.open_text(source, form) as text:
         while block := text.read(CHARACTERS):

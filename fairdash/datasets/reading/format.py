@@ -4,7 +4,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -32,8 +32,13 @@ ENCODINGS = {
     "latin-1": "Latin-1",
 }
 DECIMALS = {".": "decimal point", ",": "decimal comma"}
-THOUSANDS = {"": "no thousands separator", ",": "comma", ".": "point", " ": "space"}
-THOUSANDS["'"] = "apostrophe"
+THOUSANDS = {
+    "": "no thousands separator",
+    ",": "comma",
+    ".": "point",
+    " ": "space",
+    "'": "apostrophe",
+}
 QUOTES = ('"', "'")
 SAMPLE_CHARACTERS = 200_000
 SNIFFED_LINES = 50
@@ -64,13 +69,13 @@ FEWEST_ROWS = 10  # before words that come again below say that there is no head
 
 @dataclass(frozen=True)
 class TableFormat:
-    r"""What was understood of a file; `read_table` takes another one instead.
+    r"""How a file is written, as found; `read_table` takes another one instead.
 
     Attributes
     ----------
     kind : str
-        Of a reader, such as "csv" or "parquet". All below but ``sheet`` and ``skipped``
-        describe a CSV file.
+        Kind of its reader, such as "csv" or "parquet". All below but ``sheet`` and
+        ``skipped`` describe a CSV file.
     delimiter, encoding, decimal, thousands : str
         One of `CHOICES`: 1.234,5 has ``","`` and ``"."`` as the last two.
     quote : {'"', "'"}
@@ -83,7 +88,7 @@ class TableFormat:
     spaces : bool
         Whether spaces after a delimiter belong to it.
     sheet : str, optional
-        Of an Excel workbook, or the file in a ZIP archive.
+        Sheet of an Excel workbook, or file in a ZIP archive.
     """
 
     #: The values of these fields, in words.
@@ -157,9 +162,11 @@ def find_encoding(source: Source) -> str:
         if head.startswith(mark):
             return encoding
     if b"\x00" in head:
+        # In UTF-16 nearly every second byte of a western text is 0.
         pairs = head[: len(head) // 2 * 2]
-        for encoding, zeros in (("utf-16-le", pairs[1::2]), ("utf-16-be", pairs[::2])):
-            if zeros.count(0) > 0.8 * len(zeros):
+        high_bytes = {"utf-16-le": pairs[1::2], "utf-16-be": pairs[::2]}
+        for encoding, high in high_bytes.items():
+            if high.count(0) > 0.8 * len(high):
                 return encoding
     for encoding in ("utf-8", "cp1252"):
         if _decodes(source, encoding):
@@ -168,6 +175,7 @@ def find_encoding(source: Source) -> str:
 
 
 def _decodes(source: Source, encoding: str) -> bool:
+    """Return whether an encoding has every byte; ValueError where one is zero."""
     decoder = codecs.getincrementaldecoder(encoding)()
     with source.open() as file:
         while block := file.read(BLOCK):
@@ -184,18 +192,38 @@ def _decodes(source: Source, encoding: str) -> bool:
 
 
 def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
+    """Return how a sample of a CSV file is written: first its lines, then its cells."""
     lines = list(io.StringIO(sample, newline=""))
     if len(sample) >= SAMPLE_CHARACTERS and len(lines) > 1:
         lines.pop()  # cut off by the end of the sample
     separator = SEP_LINE.fullmatch(lines[0])
-    marked = _leading_comments(lines)
-    form = replace(form, skipped=1 if separator else marked, comments=marked > 0)
-    lines = lines[form.skipped :]
+    n_comments = _leading_comments(lines)
+    n_skipped = 1 if separator else n_comments
+    lines = lines[n_skipped:]
     if not lines:
         raise ValueError(f"{name} has no rows; choose a file with a table.")
+    form = replace(form, skipped=n_skipped, comments=n_comments > 0)
     delimiters = [separator[1]] if separator else [",", ";", "\t", "|"]
+    form, n_title = _best_delimiter(form, delimiters, lines)
+    form = replace(form, skipped=form.skipped + n_title)
+    rows = _sample_rows(form, lines[n_title:], most=None)
+    form = replace(form, spaces=_has_spaces(rows))
+    rows = [[cell.strip() for cell in row] for row in rows]
+    form = replace(form, header=has_header(rows))
+    cells_below = [cell for row in rows[form.header :] for cell in row]
+    return _sniff_numbers(form, cells_below)
+
+
+def _best_delimiter(
+    form: TableFormat, delimiters: list[str], lines: list[str]
+) -> tuple[TableFormat, int]:
+    """Return a form with the delimiter that fits most rows, and its lines of title.
+
+    Where two fit equally the one without a title is better, then the one of more
+    columns.
+    """
     choices = [replace(form, delimiter=delimiter) for delimiter in delimiters]
-    titles = {each.delimiter: _title_lines(each, lines) for each in choices}
+    titles = {choice.delimiter: _title_lines(choice, lines) for choice in choices}
 
     def fit(choice: TableFormat) -> tuple[float, bool, int]:
         n_title = titles[choice.delimiter]
@@ -203,15 +231,10 @@ def _sniff_csv(name: str, form: TableFormat, sample: str) -> TableFormat:
         return share, n_title == 0, width
 
     best = max(choices, key=fit)
-    if fit(best)[0] == 0:
+    share_of_best, _, _ = fit(best)
+    if share_of_best == 0:  # a table of one column has no delimiter
         best = choices[0]
-    n_title = titles[best.delimiter]
-    best, lines = replace(best, skipped=best.skipped + n_title), lines[n_title:]
-    rows = _sample_rows(best, lines, most=None)
-    best = replace(best, spaces=_has_spaces(rows))
-    rows = [[cell.strip() for cell in row] for row in rows]
-    best = replace(best, header=has_header(rows))
-    return _sniff_numbers(best, [c for row in rows[best.header :] for c in row])
+    return best, titles[best.delimiter]
 
 
 def parse(lines: Iterator[str] | list[str], form: TableFormat) -> Iterator[list[str]]:
@@ -228,6 +251,7 @@ def parse(lines: Iterator[str] | list[str], form: TableFormat) -> Iterator[list[
 
 
 def _leading_comments(lines: list[str]) -> int:
+    """Return how many first lines are comments; 0 if all lines begin with #."""
     count = 0
     while count < len(lines) and lines[count].startswith("#"):
         count += 1
@@ -240,30 +264,38 @@ def _title_lines(form: TableFormat, lines: list[str]) -> int:
     The row that follows them names columns, and as wide are most rows below it.
     """
     rows = [_cells(form, line) for line in lines[:SNIFFED_LINES]]
-    n_cells = [sum(bool(cell.strip()) for cell in row) for row in rows]
-    place = next((i for i, n in enumerate(n_cells) if n > 1), 0)
-    if not any(n_cells[:place]) or any(map(NUMBER.fullmatch, rows[place])):
+    n_filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    header = next((i for i, n in enumerate(n_filled) if n > 1), 0)
+    if not any(n_filled[:header]) or any(map(NUMBER.fullmatch, rows[header])):
         return 0
-    widths = [len(row) for row in rows[place + 1 :] if row]
-    alike = widths.count(len(rows[place]))
-    return place if widths and 2 * alike > len(widths) else 0
+    widths = [len(row) for row in rows[header + 1 :] if row]
+    n_as_wide = widths.count(len(rows[header]))
+    return header if 2 * n_as_wide > len(widths) else 0
 
 
 def _cells(form: TableFormat, line: str) -> list[str]:
+    """Return the cells of one line, none if it is blank or a quote is not closed."""
     with suppress(csv.Error, StopIteration):
         return next(iter(parse([line], form)))
     return []
 
 
 def _fit(form: TableFormat, lines: list[str]) -> tuple[float, int]:
+    """Return the share of rows as wide as the first, and that width.
+
+    The share is 0 where the first row has one cell: its delimiter is not there.
+    """
     widths = [len(row) for row in _sample_rows(form, lines)]
     width = widths[0] if widths else 1
-    return (width > 1) * widths.count(width) / max(len(widths), 1), width
+    if width <= 1:
+        return 0.0, width
+    return widths.count(width) / len(widths), width
 
 
 def _sample_rows(
     form: TableFormat, lines: list[str], most: int | None = SNIFFED_LINES
 ) -> list[list[str]]:
+    """Return the rows of some lines, without blank ones and comments."""
     rows = []
     with suppress(csv.Error):  # a quote that is never closed; reading says where
         for row in parse(lines[:most], form):
@@ -273,31 +305,40 @@ def _sample_rows(
 
 
 def _has_spaces(rows: list[list[str]]) -> bool:
+    """Return whether most cells behind a delimiter begin with a space."""
     cells = [cell for row in rows for cell in row[1:] if cell]
-    return bool(cells) and sum(c.startswith(" ") for c in cells) > len(cells) / 2
+    n_spaced = sum(cell.startswith(" ") for cell in cells)
+    return n_spaced > len(cells) / 2
 
 
 def _sniff_numbers(form: TableFormat, cells: list[str]) -> TableFormat:
-    cells = [cell for cell in cells if not cell.isalnum()]  # others have no mark
+    """Return a form with the marks of decimals and thousands that its cells show."""
+    marked_cells = [cell for cell in cells if not cell.isalnum()]
 
     def count(pattern: re.Pattern[str]) -> int:
-        return sum(bool(pattern.fullmatch(cell)) for cell in cells)
+        return sum(bool(pattern.fullmatch(cell)) for cell in marked_cells)
 
-    commas, points = count(DECIMAL_COMMA), count(DECIMAL_POINT)
+    n_commas = count(DECIMAL_COMMA)
+    n_points = count(DECIMAL_POINT)
     if form.delimiter == ",":  # a cell 1,234 is a thousand
-        comma = commas > count(GROUPED[","]) and commas >= points
-    else:  # 1,234 goes by other cells; it is 1.234 where these do not tell
-        either = count(EITHER_COMMA), count(EITHER_POINT)
-        sure = commas - either[0], points - either[1]
-        n_commas, n_points = sure if any(sure) else either
-        comma = 0 < n_commas >= n_points
-    marks = [" ", "'", "." if comma else ","]
+        has_comma = n_commas > count(GROUPED[","]) and n_commas >= n_points
+    else:
+        # Other cells decide what 1,234 is; it is 1.234 where these do not tell.
+        n_either_comma = count(EITHER_COMMA)
+        n_either_point = count(EITHER_POINT)
+        if n_commas > n_either_comma or n_points > n_either_point:
+            n_commas -= n_either_comma
+            n_points -= n_either_point
+        else:
+            n_commas = n_either_comma
+            n_points = n_either_point
+        has_comma = 0 < n_commas >= n_points
+    decimal = "," if has_comma else "."
+    marks = [" ", "'", "." if has_comma else ","]
     thousands = max(marks, key=lambda mark: count(GROUPED[mark]))
-    return replace(
-        form,
-        decimal="," if comma else ".",
-        thousands=thousands if count(GROUPED[thousands]) else "",
-    )
+    if not count(GROUPED[thousands]):
+        thousands = ""
+    return replace(form, decimal=decimal, thousands=thousands)
 
 
 def has_header(rows: list[list[str]]) -> bool:
@@ -310,24 +351,34 @@ def has_header(rows: list[list[str]]) -> bool:
     if not rows:
         return True
     first, *below = rows
-    columns = list(zip(*(row for row in below if len(row) == len(first)), strict=True))
+    same_width = [row for row in below if len(row) == len(first)]
+    columns = list(zip(*same_width, strict=True))
     if len(columns) != len(first) or len(below) < 2:
         return True
-    again = [cell in values for cell, values in zip(first, columns, strict=True)]
-    if all(again) and len(below) >= FEWEST_ROWS:
+    cells_with_columns = list(zip(first, columns, strict=True))
+    if len(below) >= FEWEST_ROWS and all(
+        cell in values for cell, values in cells_with_columns
+    ):
         return False
-    above = [
-        cell
-        for cell, values in zip(first, columns, strict=True)
-        if any(values) and all(NUMBER.fullmatch(value) for value in values if value)
+    above_numbers = [
+        cell for cell, values in cells_with_columns if _are_numbers(values)
     ]
-    numbers = [cell for cell in above if NUMBER.fullmatch(cell)]
-    return not numbers or 2 * len(numbers) < len(above) or _are_names(numbers)
+    numbers = [cell for cell in above_numbers if NUMBER.fullmatch(cell)]
+    if not numbers or 2 * len(numbers) < len(above_numbers):
+        return True
+    return _are_names(numbers)
+
+
+def _are_numbers(values: Iterable[str]) -> bool:
+    """Return whether there are values, all of which are numbers."""
+    present = [value for value in values if value]
+    return bool(present) and all(map(NUMBER.fullmatch, present))
 
 
 def _are_names(cells: list[str]) -> bool:
+    """Return whether numbers in a first row name columns: 0, 1, 2 or years."""
     if not all(cell.isdigit() for cell in cells):
         return False
     numbers = [int(cell) for cell in cells]
-    rise = all(after == before + 1 for before, after in pairwise(numbers))
-    return rise or all(YEARS[0] <= number <= YEARS[1] for number in numbers)
+    is_counting = all(after == before + 1 for before, after in pairwise(numbers))
+    return is_counting or all(YEARS[0] <= number <= YEARS[1] for number in numbers)

@@ -82,9 +82,10 @@ def plain_column(column: Any, name: str, file: str) -> Any:
     bytes that are no text, and for a cell without end.
     """
     kind = column.type
-    if kind != (plain := value_kind(kind)):
-        # as values: pandas keeps categories that no row has
-        return plain_column(compute.cast(column, plain), name, file)
+    kind_of_values = value_kind(kind)
+    if kind != kind_of_values:
+        # Values instead of categories, of which pandas keeps some that no row has.
+        return plain_column(compute.cast(column, kind_of_values), name, file)
     if types.is_string_view(kind):
         column = compute.cast(column, pa.string())
         kind = column.type

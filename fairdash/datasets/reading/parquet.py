@@ -27,7 +27,9 @@ from fairdash.datasets.reading.source import (
 from fairdash.datasets.table_notes import TableNotes, notes_in
 
 GROUP_ROWS = 100_000  # that are written at once
-BATCH_CELLS, LEAST_BATCH, LARGEST_BATCH = 1 << 20, 1_024, 8_192  # read at once
+BATCH_CELLS = 1 << 20  # read at once, in batches of ...
+LEAST_BATCH = 1_024  # ... so many rows or more
+LARGEST_BATCH = 8_192  # rows of a table with text
 
 
 class ParquetRows:
@@ -42,15 +44,19 @@ class ParquetRows:
         try:
             with source.open() as file:
                 content = parquet.ParquetFile(file)
-                schema, n_rows = content.schema_arrow, content.metadata.num_rows
+                schema = content.schema_arrow
+                n_rows = content.metadata.num_rows
         except (OSError, pa.ArrowException) as error:
             raise self._damaged(error) from error
         try:
+            # A stranger's metadata may be any JSON.
             index_names = (schema.pandas_metadata or {}).get("index_columns", [])
             index = {name for name in index_names if isinstance(name, str)}
         except (AttributeError, RecursionError, TypeError, ValueError) as error:
             raise self._damaged(error) from error
-        self._positions = [i for i, n in enumerate(schema.names) if n not in index]
+        self._positions = [
+            position for position, name in enumerate(schema.names) if name not in index
+        ]
         self.header = [schema.names[i] for i in self._positions]
         self.notes = notes_in(schema.metadata)
         check_columns(source.name, self.header)
@@ -72,22 +78,24 @@ class ParquetRows:
             raise self._damaged(error) from error
 
     def _read(self) -> list[Any]:
-        # in parts: a long text that stands there once may be that of all rows
-        parts: list[list[Any]] = [[] for _ in self.header]
+        """Return the columns, read in batches whose memory is checked one by one.
+
+        A file may hold a long text once that all of its rows repeat in memory.
+        """
+        chunks: list[list[Any]] = [[] for _ in self.header]
         n_rows = max(LEAST_BATCH, BATCH_CELLS // len(self.header))
         if self._has_text:
             n_rows = min(n_rows, LARGEST_BATCH)
         n_bytes = 0
         with self.source.open() as file:
             for batch in parquet.ParquetFile(file).iter_batches(n_rows):
-                for place, name in enumerate(self.header):
-                    column = plain_column(
-                        batch.column(self._positions[place]), name, self.source.name
-                    )
+                for index, name in enumerate(self.header):
+                    cells = batch.column(self._positions[index])
+                    column = plain_column(cells, name, self.source.name)
                     n_bytes += column.nbytes
-                    parts[place].append(column)
+                    chunks[index].append(column)
                 check_memory(self.source, n_bytes)
-        return [pa.chunked_array(part or [pa.nulls(0)]) for part in parts]
+        return [pa.chunked_array(column or [pa.nulls(0)]) for column in chunks]
 
     def _damaged(self, error: Exception) -> ValueError:
         message = f"{self.source.name} is a damaged Parquet file"
@@ -97,7 +105,8 @@ class ParquetRows:
 def load_table(path: Path | BinaryIO) -> pd.DataFrame:
     """Return a table that `convert_table` wrote, as `read_table` would."""
     table = parquet.ParquetFile(path).read()
-    names, columns = table.column_names, table.columns
+    names = table.column_names
+    columns = table.columns
     notes = notes_in(table.schema.metadata)
     del table
     series: dict[str, pd.Series[Any]] = {}

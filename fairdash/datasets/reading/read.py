@@ -30,7 +30,7 @@ PART_ROWS = 100_000  # whose memory is counted at once, before all rows are read
 
 
 class Reading(NamedTuple):
-    """What `read_table` was told of a file beside its content."""
+    """The arguments of `read_table` that describe a file beside its content."""
 
     sheet: str | None = None
     table_format: TableFormat | None = None
@@ -100,7 +100,7 @@ def read_table(
     Parameters
     ----------
     name : str, optional
-        What messages call the file; by default the name of the path.
+        Name of the file in messages; by default that of the path.
     sheet : str, optional
         Sheet of an Excel workbook or file in a ZIP archive; needed when there are
         several.
@@ -110,14 +110,14 @@ def read_table(
         `table_digest` of the table that this must be; it also says whether ``sheet``
         and ``table_format`` were chosen for it, or found.
     sample_rows : int, optional
-        Of more rows so many are drawn, in proportion to the outcome and the group that
-        `guess_roles` finds. Without it all rows are read.
+        If there are more rows, so many are drawn, in proportion to the outcome and the
+        group that `guess_roles` finds. Without it all rows are read.
 
     Returns
     -------
     DataFrame
-        With a RangeIndex and text as column names. Of two columns of one name the
-        second is named like ``"age.1"``. `fairdash.datasets.notes_of` it says that,
+        With a RangeIndex and text as column names. Where two columns have one name,
+        the second is called ``"age.1"``. `fairdash.datasets.notes_of` it says that,
         and how many rows of how many were drawn; audits of the table say so too.
 
     Raises

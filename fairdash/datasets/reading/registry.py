@@ -30,7 +30,7 @@ class Rows(Protocol):
     header : list of str
         Names of the columns, as they are in the file.
     notes : TableNotes
-        What the file itself says of the rows.
+        Notes on the rows that the file itself holds.
     """
 
     header: list[str]
@@ -49,7 +49,7 @@ class Reader:
     kind : str
         `TableFormat.kind` of such a file.
     label : str
-        What messages call the kind.
+        Name of the kind in messages.
     programs : tuple of str
         Names by which users look for the kind, above an upload.
     suffixes : tuple of str
@@ -100,7 +100,7 @@ def add(reader: Reader) -> None:
 
 def remove(kind: str) -> None:
     """Take out a kind that was added."""
-    _ADDED[:] = [each for each in _ADDED if each.kind != kind]
+    _ADDED[:] = [reader for reader in _ADDED if reader.kind != kind]
 
 
 def all_readers() -> list[Reader]:
@@ -110,7 +110,7 @@ def all_readers() -> list[Reader]:
 
 @cache
 def _built_in() -> tuple[Reader, ...]:
-    # once: the box can list no folder
+    # Cached from the first call on, since a locked box can list no folder.
     package = import_module(_PACKAGE)
     modules = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     return tuple(_reader_in(import_module(f"{_PACKAGE}.{name}")) for name in modules)

@@ -10,15 +10,18 @@ from fairdash.datasets.reading.format import BLOCK, ENCODINGS, TableFormat, pars
 from fairdash.datasets.reading.source import Source
 
 MISSING = ["", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL"]
-TRUE, FALSE = ["True", "TRUE", "true"], ["False", "FALSE", "false"]
+TRUE = ["True", "TRUE", "true"]
+FALSE = ["False", "FALSE", "false"]
 WHOLE = 18  # digits that always fit 64 bits
 MISFIT = "its cells and quotes do not fit together"
 CSV_ERRORS = {  # what the csv module says, and what it means
     "field larger than": "a cell is too long, so a quote is never closed",
     "line contains NUL": "it holds a zero byte",
 }
-# names, not numbers: 007, 0x1F, and whole numbers that a float would round
-ZERO_FIRST, LONG_WHOLE = "^0[0-9xX]", "^[+-]?[0-9]{19,}$"
+# These are names, not numbers: 007 and 0x1F ...
+ZERO_FIRST = "^0[0-9xX]"
+# ... and whole numbers that a float would round.
+LONG_WHOLE = "^[+-]?[0-9]{19,}$"
 
 
 def csv_rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
@@ -28,7 +31,8 @@ def csv_rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
             next(text, "")
         lines: list[str] = []
         line = form.skipped
-        width, number = 0, -form.header
+        width = 0
+        number = -1 if form.header else 0  # a header is no row
         for cells in parse(recorded(text, lines), form):
             line += len(lines)
             lines.clear()
@@ -48,7 +52,7 @@ def csv_rows(source: Source, form: TableFormat) -> Iterator[list[str]]:
 
 
 def open_text(source: Source, form: TableFormat) -> io.TextIOWrapper:
-    """Return the text of a file; a byte order mark is no part of it, nor need be."""
+    """Return the text of a file, without a byte order mark if it has one."""
     encoding = "utf-8-sig" if form.encoding == "utf-8" else form.encoding
     return io.TextIOWrapper(source.open(), encoding, newline="")
 
@@ -78,9 +82,10 @@ def unreadable(source: Source, form: TableFormat, error: object) -> ValueError:
 
 
 def _undecodable(source: Source, form: TableFormat) -> ValueError:
+    """Return the error of a byte that the encoding of a file does not have."""
     encoding = ENCODINGS[form.encoding]
-    others = dict.fromkeys(ENCODINGS[name] for name in ("utf-8", "cp1252", "utf-16"))
-    choices = " or ".join(name for name in others if name != encoding)
+    common = [ENCODINGS[name] for name in ("utf-8", "cp1252", "utf-16")]
+    choices = " or ".join(name for name in common if name != encoding)
     line, byte = _first_undecodable(source, form.encoding)
     return ValueError(
         f"{source.name}: line {line:,} holds the byte 0x{byte:02X}, which is not "
@@ -107,11 +112,14 @@ def _first_undecodable(source: Source, encoding: str) -> tuple[int, int]:
 
 def unique_names(header: list[str]) -> list[str]:
     """Return a name for every column: ``Unnamed: 0``, ``age``, ``age.1``."""
-    names: dict[str, None] = {}
-    taken, copies = set(header), Counter[str]()
-    for position, name in enumerate(header):
-        name = unique = name or f"Unnamed: {position}"
-        while unique in names or (copies[name] and unique in taken):
+    names: dict[str, None] = {}  # a set that keeps the order
+    in_header = set(header)
+    copies = Counter[str]()
+    for position, written in enumerate(header):
+        name = written or f"Unnamed: {position}"
+        unique = name
+        # A made-up name must not be one that another column has in the header.
+        while unique in names or (copies[name] and unique in in_header):
             copies[name] += 1
             unique = f"{name}.{copies[name]}"
         names[unique] = None
@@ -119,6 +127,6 @@ def unique_names(header: list[str]) -> list[str]:
 
 
 def renamed(header: list[str], names: list[str]) -> dict[str, str]:
-    """Return the columns that another name tells apart, with that in the header."""
+    """Return the columns that got another name, each with its name in the header."""
     pairs = zip(names, header, strict=True)
     return {name: written for name, written in pairs if written and name != written}

@@ -25,7 +25,8 @@ LONGEST_NAME = 1_000  # characters of a column's name
 LONGEST_CELL = 131_072  # characters; more is a quote that is never closed
 MOST_UNPACKED = 4 << 30  # bytes; a small archive can be made to fill any disk
 MOST_MEMORY = 2 << 30  # bytes of a table once it is read, as pages hold it
-MOST_SHOWN, SHOWN_LETTERS = 8, 60  # of the tables that a message names
+MOST_NAMED = 8  # tables in a message
+NAMED_LETTERS = 60  # of each of them
 MOST_CHOICES = 100  # tables of an archive or sheets of a workbook that are offered
 MOST_NESTED = 8  # archives in one another; one that holds itself has no end
 MOST_TIMES = 250  # bytes unpacked for one packed; tables reach twenty
@@ -33,7 +34,8 @@ UNSUSPECTED = 64 << 20  # bytes that any file may unpack to
 # bytes in memory for one of the file; columns of yes and no reach 64 as Parquet
 MOST_MEMORY_TIMES = 100
 UNSUSPECTED_MEMORY = 16 << 20  # bytes that any table may take in memory
-GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
+GZIP = b"\x1f\x8b"
+ZIP = b"PK\x03\x04"
 # what zipfile raises on a damaged archive, a method it lacks or a password it needs
 ZIP_ERRORS = (
     zipfile.BadZipFile, RuntimeError, EOFError, OSError, UnicodeDecodeError,
@@ -75,17 +77,18 @@ def check_memory(source: "Source", n_bytes: int) -> None:
 
     ``n_bytes`` are those of its columns as pages hold them.
     """
-    name, what = source.name, "the columns and rows that are needed"
+    name = source.name
+    needed = "the columns and rows that are needed"
     if n_bytes > MOST_MEMORY:
         raise ValueError(
             f"{name} takes more than {MOST_MEMORY >> 30} GiB of memory once it is "
-            f"read. Keep {what}."
+            f"read. Keep {needed}."
         )
     if n_bytes > max(UNSUSPECTED_MEMORY, MOST_MEMORY_TIMES * source.size):
         raise ValueError(
             f"{name} takes more than {UNSUSPECTED_MEMORY >> 20} MiB of memory once it "
             f"is read, and more than {MOST_MEMORY_TIMES} times its {source.size:,} "
-            f"bytes. Keep {what}, or save it without compression."
+            f"bytes. Keep {needed}, or save it without compression."
         )
 
 
@@ -106,18 +109,22 @@ class SeveralTablesError(ValueError):
     """
 
     def __init__(self, place: str, names: Sequence[str]) -> None:
-        self.place, self.names = place, tuple(names[:MOST_CHOICES])
-        shown = [repr(name[:SHOWN_LETTERS]) for name in names[:MOST_SHOWN]]
-        more = " …" if len(names) > len(shown) else ""
-        super().__init__(f"{place}; choose one with `sheet`: {', '.join(shown)}{more}.")
+        self.place = place
+        self.names = tuple(names[:MOST_CHOICES])
+        named = [repr(name[:NAMED_LETTERS]) for name in names[:MOST_NAMED]]
+        more = " …" if len(names) > len(named) else ""
+        super().__init__(f"{place}; choose one with `sheet`: {', '.join(named)}{more}.")
 
 
 Scratch = Callable[[], BinaryIO]
 
 
 class _View(io.RawIOBase):
+    """A file read at a position of its own, so that views do not move one another."""
+
     def __init__(self, file: BinaryIO) -> None:
-        self._descriptor, self._at = file.fileno(), 0
+        self._descriptor = file.fileno()
+        self._at = 0
 
     def readable(self) -> bool:
         return True

@@ -101,12 +101,14 @@ def _unzip(source: Source, out: BinaryIO) -> Source:
             endings = {*suffixes(), *PACKED}
             tables = [m for m in members if PurePosixPath(m).suffix.lower() in endings]
             tables = tables or members
+            sheet: str | None = None
             if source.sheet in members:
-                member, sheet = str(source.sheet), None
+                member = str(source.sheet)
             elif len(tables) == 1:
-                member, sheet = tables[0], source.sheet
+                member = tables[0]
+                sheet = source.sheet  # it may be a sheet of that workbook
             else:
-                member, sheet = choose(tables, source, "tables"), None
+                member = choose(tables, source, "tables")
             with archive.open(member) as packed:
                 _copy(packed, out, source)
     except (KeyError, NotImplementedError, *ZIP_ERRORS) as error:
@@ -124,6 +126,7 @@ def _is_file(info: zipfile.ZipInfo) -> bool:
 
 
 def _copy(file: IO[bytes] | gzip.GzipFile, out: BinaryIO, source: Source) -> None:
+    """Write the unpacked bytes; ValueError when they are too many for their file."""
     written = 0
     most = min(MOST_UNPACKED, max(UNSUSPECTED, MOST_TIMES * source.size))
     while block := file.read(BLOCK):

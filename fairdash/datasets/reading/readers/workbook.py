@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 else:
     pa = LazyModule("pyarrow")
 
-LEAST_BATCH, BATCH_CELLS = 256, 1_000_000
+LEAST_BATCH = 256  # rows, and more in a narrow sheet ...
+BATCH_CELLS = 1_000_000  # ... up to so many cells
 LOOKED_AT = 50  # rows with cells among which the header is looked for
 MOST_MANIFEST = 1 << 20  # bytes of the list of parts of an .ods that are looked at
 WHOLE = 2**53  # whole numbers up to it are exact
@@ -40,7 +41,8 @@ WHOLE = 2**53  # whole numbers up to it are exact
 OLD = b"\xd0\xcf\x11\xe0"  # .xls, and workbooks with a password
 # what a workbook has that is encrypted: the name of a part, as .xls writes it
 ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-BEGIN, FILEPASS = b"\x09\x08\x10\x00\x00\x06\x05\x00", b"\x2f\x00"
+BEGIN = b"\x09\x08\x10\x00\x00\x06\x05\x00"
+FILEPASS = b"\x2f\x00"
 AFTER_BEGIN = 20  # bytes of the first record of .xls
 ODS_ENCRYPTED = b"encryption-data"
 PARTS = {"xl/workbook.xml", "xl/workbook.bin"}
@@ -94,10 +96,13 @@ class WorkbookSheet:
 
     def columns(self) -> list[Any]:
         """Return the columns as text: 1, 1.5, True, 2024-01-31."""
-        rows, width = self._cells(), len(self.header)
-        n_rows = n_bytes = 0
+        rows = self._cells()
+        width = len(self.header)
+        batch_rows = max(LEAST_BATCH, BATCH_CELLS // width)
+        n_rows = 0
+        n_bytes = 0
         parts = [[pa.nulls(0, pa.string()) for _ in range(width)]]
-        while part := list(islice(rows, max(LEAST_BATCH, BATCH_CELLS // width))):
+        while part := list(islice(rows, batch_rows)):
             n_rows += len(part)
             check_rows(self.source, n_rows, width, MOST_SHEET_CELLS)
             columns = zip(*part, strict=True)
@@ -183,7 +188,7 @@ def _undamaged(source: Source, calamine: Any) -> Iterator[None]:
 def _is_locked(source: Source) -> bool:
     """Return whether a workbook that cannot be read is encrypted.
 
-    Of a file without a name the library says that its kind is unknown.
+    For a file without a name the library only says that its kind is unknown.
     """
     with source.open() as file:
         content = file.read()
