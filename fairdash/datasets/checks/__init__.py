@@ -1,4 +1,4 @@
-"""What is wrong, doubtful or worth knowing about a table and its roles."""
+"""Checks: errors, doubts and facts about a table and its roles."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ from fairdash.datasets.checks.rows import (
 
 @dataclass(frozen=True)
 class CheckNote:
-    """What a check may find, in the documentation: its name, when, and the remedy."""
+    """A finding of a check, for the documentation: its name, when, and the remedy."""
 
     name: str
     when: str
@@ -52,7 +52,7 @@ _CHECKS: list[Check] = []
 
 def add(check: Check) -> Check:
     """Add a check after the others; raise ValueError if another finds the same."""
-    names = {note.name for each in _CHECKS for note in each.notes}
+    names = {note.name for check in _CHECKS for note in check.notes}
     for note in check.notes:
         if note.name in names:
             raise ValueError(

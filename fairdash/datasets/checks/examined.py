@@ -1,4 +1,4 @@
-"""What a check reads: a table with its roles, and its rows in use."""
+"""The material of a check: a table with its roles, and its rows in use."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

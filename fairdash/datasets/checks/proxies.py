@@ -38,7 +38,7 @@ class Association(NamedTuple):
     is_strong : bool
         Whether it predicts far better than chance, not only surely so.
     p : float
-        Of the hypothesis that the feature is independent of the group.
+        P-value of the hypothesis that the feature is independent of the group.
     words : str
     """
 
@@ -164,8 +164,8 @@ def _by_level(levels: Codes, group: Codes) -> Association:
         n_right_without += int(right_without.sum())
         gained = int((right & ~right_without).sum())
         lost = int((right_without & ~right).sum())
-        # Of the last fold only: errors of two folds that learn from each other are not
-        # independent.
+        # Only the last fold counts: errors of two folds that learn from each other are
+        # not independent.
         p = float(binom.sf(gained - 1, gained + lost, 0.5))
     n = max(len(group), 1)
     errors_saved = (n_right - n_right_without) / max(n - n_right_without, 1)

@@ -20,14 +20,19 @@ FEW_IN_CELL = 10
 def width_findings(table: Examined) -> Iterator[Problem]:
     """Say what the guess and the checks left out of a wide table."""
     roles = table.roles
-    n_used, n_columns = len(roles.columns()), len(table.frame.columns)
+    n_used = len(roles.columns())
+    n_columns = len(table.frame.columns)
     if n_used > SCREEN_COLUMNS:
-        message = f"{n_used:,} columns have a role. The first {SCREEN_COLUMNS} were "
-        message += "looked at for values that give the outcome away or look missing."
+        message = (
+            f"{n_used:,} columns have a role. The first {SCREEN_COLUMNS} were "
+            "looked at for values that give the outcome away or look missing."
+        )
         remedy = "Exclude features that you do not need, to have all of them checked."
     elif roles.guessed and n_columns > SCREEN_COLUMNS:
-        message = f"The table has {n_columns:,} columns. The guess looked at "
-        message += f"{SCREEN_COLUMNS} of them, and the others are no features."
+        message = (
+            f"The table has {n_columns:,} columns. The guess looked at "
+            f"{SCREEN_COLUMNS} of them, and the others are no features."
+        )
         remedy = "Add those that you need to the features."
     else:
         return
@@ -36,23 +41,24 @@ def width_findings(table: Examined) -> Iterator[Problem]:
 
 def repeated_findings(table: Examined) -> Iterator[Problem]:
     """Yield that rows repeat earlier ones in every column."""
-    frame, used = table.frame, table.flags
     if has_row_rule(table.roles):
         return  # they are among the rows excluded
+    frame = table.frame
+    used = table.flags
     flags = repeated_rows(frame) & used
-    if not flags.any():
+    n_repeated = int(flags.sum())
+    if not n_repeated:
         return
-    may_be_all = 2 * flags.sum() >= used.sum()
-    if may_be_all and written_times(frame[used]) > 1:
+    # A table written twice repeats half of its rows, or more.
+    if 2 * n_repeated >= used.sum() and written_times(frame[used]) > 1:
         yield from repetition_findings(frame[used])
         return
-    n = len(frame)
     yield Problem(
         "note",
         "repeated rows",
         "",
-        int(flags.sum()),
-        f"{flags.sum():,} of {n:,} rows repeat an earlier row in every column.",
+        n_repeated,
+        f"{n_repeated:,} of {len(frame):,} rows repeat an earlier row in every column.",
         "Exclude them if one case is listed twice; keep them if they are different "
         "people with the same values.",
         Remedy(kind="drop_duplicates"),
@@ -63,10 +69,11 @@ def date_findings(table: Examined) -> Iterator[Problem]:
     """Yield the columns of groups whose values are dates."""
     roles = table.roles
     for name in roles.sensitive_columns():
-        declared = name == roles.sensitive_feature and roles.groups is not None
-        if not declared:
-            problems = group_findings(table.used.table[name])
-            yield from (each for each in problems if each.check == "dates as groups")
+        if name == roles.sensitive_feature and roles.groups is not None:
+            continue  # somebody chose the groups
+        for problem in group_findings(table.used.table[name]):
+            if problem.check == "dates as groups":
+                yield problem
 
 
 def small_group_findings(table: Examined) -> Iterator[Problem]:
@@ -74,18 +81,19 @@ def small_group_findings(table: Examined) -> Iterator[Problem]:
     used = table.used
     for position, name in enumerate(used.group_names):
         rows = used.group == position
-        n, positives = int(rows.sum()), int(used.y[rows].sum())
-        fewest = min(positives, n - positives)
-        if n >= FEW_ROWS and fewest >= FEW_IN_CELL:
+        n_rows = int(rows.sum())
+        n_positive = int(used.y[rows].sum())
+        fewest = min(n_positive, n_rows - n_positive)
+        if n_rows >= FEW_ROWS and fewest >= FEW_IN_CELL:
             continue
-        why = f"has {n:,} rows"
-        if n >= FEW_ROWS:
+        why = f"has {n_rows:,} rows"
+        if n_rows >= FEW_ROWS:
             why += f" and {fewest:,} of one outcome"
         yield Problem(
             "warning",
             "small group",
             table.roles.sensitive_feature,
-            int(rows.sum()),
+            n_rows,
             f"The group {name!r} {why}, too few for a rate with a useful interval.",
             "Put it together with another group.",
         )

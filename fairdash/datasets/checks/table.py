@@ -28,10 +28,10 @@ def check_table(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:
 
     Notes
     -----
-    Counts are over all rows. Of more than 20,000 rows a random sample decides which
-    columns give the outcome or the group away. Of more than 200 columns with a role
-    the first are looked at for what is doubtful, and a note says so; every error is
-    found.
+    Counts are over all rows. In a table of more than 20,000 rows a random sample
+    decides which columns give the outcome or the group away. Where more than 200
+    columns have a role, the first are checked for doubtful values, and a note says so;
+    every error is found.
     """
     problems = list(_find(frame, roles)) if roles.target else []
     problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
