@@ -40,7 +40,7 @@ class Address:
 
     @property
     def name(self) -> str:
-        """What messages and data sets call the table."""
+        """Name of the table in messages and data sets."""
         if self.table is not None:
             return self.table
         if self.query is not None:
@@ -96,7 +96,8 @@ def parse_address(text: str, *, secrets: bool = False) -> Address:
             f"{shown(text)} is no source that can be read: try {EXAMPLES}."
         )
     options = dict(pairs)
-    table, query = options.pop("table", None), options.pop("query", None)
+    table = options.pop("table", None)
+    query = options.pop("query", None)
     if bool(table) == bool(query):
         raise ValueError(
             f"{shown(text)} names no table; add `?table=NAME` or `?query=SELECT …`, "

@@ -24,7 +24,8 @@ class ParquetRows:
     """The rows of one or many Parquet files, in the order of their names."""
 
     def __init__(self, files: Any, name: str) -> None:
-        self._files, self._name = files, name
+        self._files = files
+        self._name = name
 
     @property
     def names(self) -> list[str]:
@@ -70,29 +71,34 @@ class ParquetRows:
             sums = grouped.rename_columns([*columns, count])
             if len(sums) > most:
                 break
-        return pa.table({count: pa.array([], pa.int64())}) if sums is None else sums
+        if sums is None:  # there is no row
+            return pa.table({count: pa.array([], pa.int64())})
+        return sums
 
     def as_stored(self, table: pa.Table) -> pa.Table:
         """Return a table with the types that its columns have in the files."""
-        for place, name in enumerate(table.column_names):
+        for position, name in enumerate(table.column_names):
             if name not in self.names:
                 continue
             kind = self._files.schema.field(name).type
-            kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-            table = table.set_column(place, name, table[name].cast(kind))
+            if pa.types.is_dictionary(kind):
+                kind = kind.value_type
+            table = table.set_column(position, name, table[name].cast(kind))
         return table
 
 
 def open_parquet(address: Address) -> ParquetRows:
     """Return the rows of a folder, a glob or a prefix of an object store."""
     name = shown(address.place)
-    if scheme := SCHEME.match(address.place):
+    scheme = SCHEME.match(address.place)
+    if scheme:
         check_object_library(scheme[1].lower())
     with reached(name):
+        system: Any = None
         if scheme:
             system, paths = _objects(address.place)
         else:
-            system, paths = None, _files(Path(address.place))
+            paths = _files(Path(address.place))
         files = sorted(path for path in paths if path.endswith((".parquet", ".pq")))
     if not files:
         raise ValueError(f"{name} holds no Parquet file; name their folder.")
@@ -104,20 +110,25 @@ def open_parquet(address: Address) -> ParquetRows:
 
 
 def _objects(place: str) -> tuple[Any, list[str]]:
+    """Return an object store and the names in it under a prefix or a glob."""
     system, path = load("fsspec").url_to_fs(place)
-    return system, list(system.glob(path) if "*" in path else system.find(path))
+    names = system.glob(path) if "*" in path else system.find(path)
+    return system, list(names)
 
 
 def _files(place: Path) -> list[str]:
+    """Return the files of a glob or a folder, at any depth; a file is one itself."""
     matches = [place]
     if "*" in str(place):
         anchor = place.anchor or "."
         matches = list(Path(anchor).glob(str(place.relative_to(anchor))))
-    return [
-        str(file)
-        for path in matches
-        for file in (path.rglob("*") if path.is_dir() else [path])
-    ]
+    files: list[str] = []
+    for path in matches:
+        if path.is_dir():
+            files.extend(map(str, path.rglob("*")))
+        else:
+            files.append(str(path))
+    return files
 
 
 def spool(address: Address, columns: Sequence[str] | None, path: Path) -> ParquetRows:
@@ -152,6 +163,7 @@ def write_rows(
 
 
 def _noted(schema: Any, notes: TableNotes | None) -> Any:
+    """Return a schema with notes among its metadata."""
     metadata = None if notes is None else notes.metadata()
     if metadata is None:
         return schema

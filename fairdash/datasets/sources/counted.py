@@ -40,7 +40,7 @@ class CountedSource:
     Attributes
     ----------
     name : str
-        Of the table.
+        Name of the table.
     frame : DataFrame
         A row for each combination of values that occurs, in order of the values, and
         how many rows of the source have it.
@@ -73,16 +73,16 @@ class CountedSource:
 
         Raises ValueError if the other has other columns.
         """
-        columns, others = self.columns, other.columns
-        if columns != others:
+        columns = self.columns
+        if columns != other.columns:
             raise ValueError(
-                f"{other.name} was counted by {listing(others)}, {self.name} by "
+                f"{other.name} was counted by {listing(other.columns)}, {self.name} by "
                 f"{listing(columns)}. Count both by the same columns, in one order."
             )
-        named = other.frame.rename(columns={other.count: self.count})
-        both = pd.concat([self.frame, named], ignore_index=True)
-        sums = both.groupby(columns, dropna=False, observed=True, sort=True)[self.count]
-        return replace(self, frame=sums.sum().reset_index())
+        other_counts = other.frame.rename(columns={other.count: self.count})
+        both = pd.concat([self.frame, other_counts], ignore_index=True)
+        cells = both.groupby(columns, dropna=False, observed=True, sort=True)
+        return replace(self, frame=cells[self.count].sum().reset_index())
 
 
 def source_columns(address: str | Address) -> list[str]:
@@ -98,8 +98,8 @@ def count_source(
 ) -> CountedSource:
     """Return how many rows of a source have each combination of some columns.
 
-    Rows are not read: a database groups them itself, and of Parquet files only these
-    columns are looked at.
+    Rows are not read: a database groups them itself, and only these columns of Parquet
+    files are read.
 
     Parameters
     ----------
@@ -128,9 +128,8 @@ def count_source(
     if source.kind == "parquet":
         table = _count_files(source, wanted, count, most_cells + 1)
     else:
-        table = pa.Table.from_batches(
-            [*count_rows(source, wanted, count, most_cells + 1)] or [_NO_ROWS]
-        )
+        batches = list(count_rows(source, wanted, count, most_cells + 1))
+        table = pa.Table.from_batches(batches or [_NO_ROWS])
     if table.num_rows > most_cells:
         raise ValueError(_too_many(source.name, table, wanted, most_cells))
     if not table.num_rows:
@@ -151,16 +150,19 @@ def _free(name: str, taken: Sequence[str]) -> str:
 def _count_files(
     source: Address, columns: list[str], count: str, most: int
 ) -> pa.Table:
-    """Count by a database where that can, as it is much faster than Arrow.
+    """Count Parquet files by DuckDB where it can: it is much faster than Arrow.
 
-    It tells "Age" from "age" in no table, and takes a star in a name for a pattern.
+    It cannot tell a column "Age" from "age", and takes a star in the name of a file for
+    a pattern.
     """
     rows = open_parquet(source)
-    alike = len({name.casefold() for name in rows.names}) < len(rows.names)
-    if alike or rows.local_files is None or not counts_files():
+    files = rows.local_files
+    distinct_names = {name.casefold() for name in rows.names}
+    is_ambiguous = len(distinct_names) < len(rows.names)
+    if is_ambiguous or files is None or not counts_files():
         return rows.count_values(columns, count, most)
     with reached(source.name):
-        table = count_files(rows.local_files, columns, count, most)
+        table = count_files(files, columns, count, most)
     return rows.as_stored(table)
 
 
@@ -173,10 +175,12 @@ def _as_read(table: pa.Table) -> pd.DataFrame:
 
 
 def _too_many(name: str, table: pa.Table, columns: list[str], most: int) -> str:
-    values = {
-        column: compute.count_distinct(table[column]).as_py() for column in columns
-    }
-    widest = max(columns, key=lambda column: values[column])
+    """Return the message of too many combinations, with the column to leave out."""
+
+    def n_values(column: str) -> int:
+        return int(compute.count_distinct(table[column]).as_py())
+
+    widest = max(columns, key=n_values)
     return (
         f"{name} has more than {most:,} combinations of {listing(columns)}; the most "
         f"values has {widest!r}. Leave it out, name a column of fewer values, or draw "

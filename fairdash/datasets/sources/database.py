@@ -66,7 +66,7 @@ _SQLITE_SELECT = re.compile(
 )
 _SQLITE_UNPARSED = ("syntax error", "incomplete input", "unrecognized token")
 _SQLITE_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-# What reaches beyond a database of Postgres, to files of the server, other servers or
+# These reach beyond a database of Postgres, to files of the server, other servers or
 # programs: its own functions, and libraries of extensions.
 _POSTGRES_FUNCTIONS = [
     "pg_read_file",
@@ -124,9 +124,10 @@ def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.Recor
     """
     for batch in _batches(address, address.query or _statement(address, columns)):
         names = batch.schema.names
-        if twice := {name for name in names if names.count(name) > 1}:
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
             raise ValueError(
-                f"{address.name} has two columns named {min(twice)!r}; name one of "
+                f"{address.name} has two columns named {min(repeated)!r}; name one of "
                 "them anew with AS."
             )
         if columns is None:

@@ -33,7 +33,7 @@ MOST_VALUES = 50  # of a column by which rows are drawn; numbers of more are cut
 
 
 class Written(NamedTuple):
-    """What was written of a source.
+    """The rows of a source that were written.
 
     ``drawn`` says how many rows of how many, and in proportion to what, where not all
     were written. The file holds it too, and it ends the ``title``.
@@ -73,8 +73,8 @@ def write_source(
     columns : sequence of str, optional
         The columns to read; the others are not.
     most_rows : int, optional
-        Of more rows so many are drawn at random, in the same proportions of the columns
-        ``by``; rows keep their order. Without it all rows are written.
+        If there are more rows, so many are drawn at random, in the same proportions of
+        the columns ``by``; rows keep their order. Without it all rows are written.
     by : sequence of str, optional
         Usually outcome and sensitive column. By default those that `guess_roles` finds
         in the first 20,000 rows; without a guess, every row is as likely.
@@ -93,27 +93,30 @@ def write_source(
     source = parse_address(address) if isinstance(address, str) else address
     if most_rows is not None and most_rows < 2:
         raise ValueError(f"A sample has at least 2 rows, got {most_rows}.")
-    wanted = None if columns is None else list(dict.fromkeys([*columns, *(by or ())]))
+    named = [*(columns or ()), *(by or ())]
     with TemporaryDirectory(dir=path.parent) as folder:
         if source.kind == "parquet":
             rows = open_parquet(source)
         else:
-            rows = spool(source, wanted, Path(folder) / "rows.parquet")
-        for column in [*(columns or ()), *(by or ())]:
+            selected = None if columns is None else list(dict.fromkeys(named))
+            rows = spool(source, selected, Path(folder) / "rows.parquet")
+        for column in named:
             check_one_of("column", column, rows.names)
-        wanted_names = list(columns) if columns is not None else rows.names
+        written_columns = rows.names if columns is None else list(columns)
         n_total = rows.count()
         if not n_total:
             raise ValueError(f"{source.name} has no rows.")
         if most_rows is None:
-            _check_size(source.name, n_total, len(wanted_names))
-        chosen: NDArray[np.int64] | None = None
+            _check_size(source.name, n_total, len(written_columns))
+        positions: NDArray[np.int64] | None = None
         notes = rows.notes.sampled(n_total, n_total)
         if most_rows is not None and n_total > most_rows:
-            by = _guessed(rows, wanted_names) if by is None else by
-            chosen = draw_in_cells(_cells(rows, by, n_total), most_rows, random_state)
+            if by is None:
+                by = _guessed(rows, written_columns)
+            cells = _cells(rows, by, n_total)
+            positions = draw_in_cells(cells, most_rows, random_state)
             notes = rows.notes.sampled(most_rows, n_total, by)
-        write_rows(_chosen(rows, wanted_names, chosen), path, notes)
+        write_rows(_rows_at(rows, written_columns, positions), path, notes)
     written = Written(source.name, n_total, notes.drawn)
     return written._replace(title=written.titled(source.name))
 
@@ -146,11 +149,10 @@ def table_file(
 ) -> Iterator[tuple[Path, str]]:
     """Give file and title of a table: a local file as it is, a source as a copy.
 
-    Of more than ``sample_rows`` so many are drawn, in proportion to outcome and group:
+    Beyond ``sample_rows`` so many rows are drawn, in proportion to outcome and group:
     those of the ``roles``, else guessed ones. The title is ``name``, by default that of
-    the file, with how many were drawn; ``sheet`` is of a workbook that rows are drawn
-    of. Raises ValueError when there is no such file, or
-    as `write_source` does.
+    the file, with how many rows were drawn. ``sheet`` chooses one of a workbook. Raises
+    ValueError when there is no such file, or as `write_source` does.
     """
     by = None if roles is None else (roles.target, *roles.sensitive_columns())
     if is_address(named):
@@ -167,7 +169,8 @@ def table_file(
         yield file, name or file.name
         return
     with TemporaryDirectory() as folder:
-        whole, path = Path(folder) / "whole.parquet", Path(folder) / "rows.parquet"
+        whole = Path(folder) / "whole.parquet"
+        path = Path(folder) / "rows.parquet"
         convert_table(file, whole, sheet=sheet)
         parquet = Address("parquet", str(whole))
         written = write_source(parquet, path, by=by, most_rows=sample_rows)
@@ -175,6 +178,7 @@ def table_file(
 
 
 def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return outcome and sensitive column as guessed from the first rows."""
     head = next(iter(rows.batches(columns))).slice(0, HEAD_ROWS).to_pandas()
     try:
         roles = guess_roles(head)
@@ -184,6 +188,7 @@ def _guessed(rows: ParquetRows, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _cells(rows: ParquetRows, by: Sequence[str], n_rows: int) -> NDArray[np.int64]:
+    """Return a number for each row's combination of values of some columns."""
     cell = np.zeros(n_rows, dtype=np.int64)
     for name in by:
         parts = [batch.column(0) for batch in rows.batches([name])]
@@ -199,6 +204,10 @@ def _cells(rows: ParquetRows, by: Sequence[str], n_rows: int) -> NDArray[np.int6
 
 
 def _codes(column: Any) -> NDArray[np.int64]:
+    """Return a code for each cell by its value.
+
+    Numbers of many values are cut at the median; text of many values is one.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if compute.count_distinct(column).as_py() > MOST_VALUES:
@@ -206,18 +215,22 @@ def _codes(column: Any) -> NDArray[np.int64]:
             return np.zeros(len(column), dtype=np.int64)
         middle = compute.approximate_median(column)
         column = compute.greater(column, middle)
-    codes = column.dictionary_encode(null_encoding="encode").combine_chunks()
-    codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-    return codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    encoded = column.dictionary_encode(null_encoding="encode").combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0)
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
 
 
-def _chosen(
-    rows: ParquetRows, columns: Sequence[str], chosen: NDArray[np.int64] | None
+def _rows_at(
+    rows: ParquetRows, columns: Sequence[str], positions: NDArray[np.int64] | None
 ) -> Iterator[Any]:
+    """Yield the rows at some positions, which rise, in batches; all rows for None."""
     start = 0
     for batch in rows.batches(columns):
-        if chosen is not None:
-            first, last = np.searchsorted(chosen, [start, start + len(batch)])
-            start += len(batch)
-            batch = batch.take(pa.array(chosen[first:last] - (start - len(batch))))
-        yield batch
+        if positions is None:
+            yield batch
+            continue
+        end = start + len(batch)
+        first, last = np.searchsorted(positions, [start, end])
+        yield batch.take(pa.array(positions[first:last] - start))
+        start = end

@@ -1,7 +1,7 @@
-"""What keeps a source from being read, in one sentence with the way out.
+"""Reasons why a source cannot be read, each a sentence with the way out.
 
-What a library says is written for programmers and may hold credentials. A sentence here
-takes no more of it than its kind.
+A library's messages are written for programmers and may hold credentials. A sentence
+here takes only the kind of an error from them.
 """
 
 from collections.abc import Iterator
