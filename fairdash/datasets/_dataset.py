@@ -60,7 +60,7 @@ class Dataset:
     table_key : str
         sha256 of the file, or "" when the table did not come from a file.
     lot : ndarray of int64, optional
-        Of a table of counts the lot of each row: the people of a row of the file are
+        The lot of each row in a table of counts: the people of a row of the file are
         dealt at random into `N_LOTS`, each a row here, so that a split deals people.
     """
 
@@ -162,7 +162,7 @@ class Dataset:
 
     @property
     def dealt(self) -> NDArray[np.int64] | None:
-        """What a split keeps in one part: the unit of each row, or its lot."""
+        """The unit of each row, or its lot, which a split keeps in one part."""
         return self.unit if self.lot is None else self.lot
 
     @cached_property
@@ -293,7 +293,8 @@ def make_dataset(
     if roles.count is not None:
         people = RowCounts.of(roles.count, frame[roles.count].array)
     used, excluded = exclude_rows(frame, row_reasons(frame, roles), people)
-    row_number, lot = np.flatnonzero(used), None
+    row_number = np.flatnonzero(used)
+    lot = None
     table = (frame if used.all() else frame[used]).reset_index(drop=True)
     if people is not None:
         table, row_number, lot = _in_lots(table, roles, row_number)
@@ -354,8 +355,8 @@ def split(
     the fixed sequence whose every stretch comes closest to ``fractions``: the shares of
     training, validation and test rows, which add up to 1. So a cell of five rows or
     more gives rows to all three parts, and the totals are exact to one row. With
-    ``roles.unit`` whole units are dealt, and rows of one unit are in one part. Of a
-    table of counts whole lots are: each is a random sample of the people. With
+    ``roles.unit`` whole units are dealt, and rows of one unit are in one part. A
+    table of counts is dealt by lots: each is a random sample of the people. With
     ``roles.test_rows`` of "shared" every seed has the test rows of seed 0, and deals
     the others anew.
     """

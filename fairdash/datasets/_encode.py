@@ -30,14 +30,17 @@ class NumberEncoding(Record):
 
     def names(self) -> list[str]:
         """Return the names of the encoded columns."""
-        return [self.column, *([f"{self.column}={MISSING}"] if self.indicator else [])]
+        if self.indicator:
+            return [self.column, f"{self.column}={MISSING}"]
+        return [self.column]
 
     def values(self, column: "pd.Series[Any]") -> NDArray[np.float64]:
         """Return the columns before scaling."""
         x = column.to_numpy(dtype=float, na_value=np.nan)
         missing = np.isnan(x)
         filled = np.where(missing, self.fill, x)
-        return np.stack([filled, missing] if self.indicator else [filled], axis=1)
+        parts = [filled, missing] if self.indicator else [filled]
+        return np.stack(parts, axis=1)
 
 
 class CategoryEncoding(Record):
@@ -63,11 +66,14 @@ class CategoryEncoding(Record):
         codes, labels = label_codes(column)
         position = {level: i for i, level in enumerate(self.levels)}
         width = len(self.levels) + self.other + self.missing
-        elsewhere = len(self.levels) if self.other else width
-        absent = width - 1 if self.missing else width
-        target = np.array([*(position.get(x, elsewhere) for x in labels), absent])
+        # Values without a column go to a last one, which is cut off.
+        if_other = len(self.levels) if self.other else width
+        if_missing = width - 1 if self.missing else width
+        positions = [position.get(label, if_other) for label in labels]
+        # The last entry answers to code -1, a missing value.
+        position_of_code = np.array([*positions, if_missing])
         one_hot = np.zeros((len(codes), width + 1))
-        one_hot[np.arange(len(codes)), target[codes]] = 1
+        one_hot[np.arange(len(codes)), position_of_code[codes]] = 1
         return one_hot[:, :width]
 
 
@@ -77,7 +83,7 @@ class Encoder(Record):
     Attributes
     ----------
     shift, scale : tuple of float
-        Of every encoded column v, which becomes (v - shift) / scale.
+        One for each encoded column v, which becomes (v - shift) / scale.
     dropped : tuple of str
         Encoded columns that are constant on the training rows and therefore not used.
     """
@@ -129,29 +135,32 @@ class Encoder(Record):
         self._check_columns(frame)
         dropped = set(self.dropped)
         X = np.empty((len(frame), len(self.feature_names)), dtype=np.float32)
-        read = written = 0
-        for column in self.columns:
-            used = np.array([name not in dropped for name in column.names()])
-            here = slice(read, read + len(used))
-            scaled = column.values(frame[column.column])[:, used]
-            scaled -= np.array(self.shift[here])[used]
-            # a row may lie any number of training deviations away
+        n_read = 0  # encoded columns, dropped ones included
+        n_written = 0
+        for encoding in self.columns:
+            used = np.array([name not in dropped for name in encoding.names()])
+            n_used = used.sum()
+            positions = slice(n_read, n_read + len(used))
+            scaled = encoding.values(frame[encoding.column])[:, used]
+            scaled -= np.array(self.shift[positions])[used]
+            # A row may lie any number of training deviations away.
             with np.errstate(over="ignore"):
-                scaled /= np.array(self.scale[here])[used]
+                scaled /= np.array(self.scale[positions])[used]
             np.clip(scaled, -LARGEST, LARGEST, out=scaled)
-            X[:, written : written + used.sum()] = scaled
-            read, written = here.stop, written + used.sum()
+            X[:, n_written : n_written + n_used] = scaled
+            n_read += len(used)
+            n_written += n_used
         return X
 
     def _check_columns(self, frame: pd.DataFrame) -> None:
+        """Raise ValueError where a table does not have what the encoding needs."""
         absent = [c.column for c in self.columns if c.column not in frame]
         if absent:
             raise ValueError(f"The table lacks the columns {absent} the model needs.")
         for encoding in self.columns:
             column = frame[encoding.column]
-            if isinstance(
-                encoding, NumberEncoding
-            ) and not pd.api.types.is_numeric_dtype(column):
+            needs_numbers = isinstance(encoding, NumberEncoding)
+            if needs_numbers and not pd.api.types.is_numeric_dtype(column):
                 raise ValueError(
                     f"{encoding.column!r} held numbers when the model was trained but "
                     f"now holds text such as {column.dropna().iloc[:1].tolist()}; "
@@ -217,30 +226,33 @@ def encode(
     """
     check_one_of("scaling", scaling, ("standard", "minmax"))
     dataset.check_features()
-    columns: list[NumberEncoding | CategoryEncoding] = []
-    centres, spreads = [], []
+    encodings: list[NumberEncoding | CategoryEncoding] = []
+    centres = []
+    spreads = []
     for name in dataset.roles.features:
         column = dataset.frame[name].iloc[rows]
-        fitted = (
-            _fit_number(column)
-            if is_number(column)
-            else _fit_category(column, dataset.roles)
-        )
-        columns.append(fitted)
-        values = fitted.values(column)
-        standard = scaling == "standard"
-        centres.append(values.mean(0) if standard else values.min(0))
-        spreads.append(
-            np.where(
-                np.ptp(values, axis=0) > 0,
-                values.std(0) if standard else np.ptp(values, axis=0),
-                0.0,
-            )
-        )
-    shift, scale = np.concatenate(centres), np.concatenate(spreads)
-    names = [name for column in columns for name in column.names()]
+        encoding: NumberEncoding | CategoryEncoding
+        if is_number(column):
+            encoding = _fit_number(column)
+        else:
+            encoding = _fit_category(column, dataset.roles)
+        encodings.append(encoding)
+        values = encoding.values(column)
+        extent = np.ptp(values, axis=0)
+        if scaling == "standard":
+            centre = values.mean(0)
+            spread = values.std(0)
+        else:
+            centre = values.min(0)
+            spread = extent
+        centres.append(centre)
+        # The deviation of equal values may be rounded to more than 0.
+        spreads.append(np.where(extent > 0, spread, 0.0))
+    shift = np.concatenate(centres)
+    scale = np.concatenate(spreads)
+    names = [name for encoding in encodings for name in encoding.names()]
     encoder = Encoder(
-        columns=tuple(columns),
+        columns=tuple(encodings),
         shift=tuple(shift.tolist()),
         scale=tuple(np.where(scale > 0, scale, 1.0).tolist()),
         dropped=tuple(np.array(names)[scale == 0].tolist()),
@@ -250,6 +262,7 @@ def encode(
 
 
 def _fit_number(column: "pd.Series[Any]") -> NumberEncoding:
+    """Return the encoding of a number; missing ones become the median."""
     x = column.to_numpy(dtype=float, na_value=np.nan)
     missing = np.isnan(x)
     return NumberEncoding(
@@ -260,15 +273,17 @@ def _fit_number(column: "pd.Series[Any]") -> NumberEncoding:
 
 
 def _fit_category(column: "pd.Series[Any]", roles: Roles) -> CategoryEncoding:
+    """Return the encoding of a category: a column for each level of enough rows."""
     codes, labels = label_codes(column)
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))
     commonest = np.argsort(-counts, kind="stable")[: roles.max_levels]
-    own = np.sort(commonest[counts[commonest] >= roles.min_level_rows])
-    if counts.sum() > counts[own].sum():  # levels merged into one of this name as well
-        own = own[[labels[i] != OTHER for i in own]]
+    large = np.sort(commonest[counts[commonest] >= roles.min_level_rows])
+    if counts.sum() > counts[large].sum():
+        # A level that is called "(other)" joins those that are merged.
+        large = large[[labels[i] != OTHER for i in large]]
     return CategoryEncoding(
         column=str(column.name),
-        levels=tuple(labels[i] for i in own),
-        other=bool(counts.sum() > counts[own].sum()),
+        levels=tuple(labels[i] for i in large),
+        other=bool(counts.sum() > counts[large].sum()),
         missing=bool((codes < 0).any()),
     )

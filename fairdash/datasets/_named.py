@@ -69,7 +69,7 @@ class Published:
     Attributes
     ----------
     question : str
-        What is asked of it.
+        The question that it answers.
     source : str
         Who published it, and where.
     n_people : int

@@ -1,4 +1,4 @@
-"""What makes a table unusable with its roles, stated once for errors and checks."""
+"""Reasons why a table cannot be used with its roles, for errors and checks alike."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
@@ -117,9 +117,9 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
-    every = bool(used.all())
+    uses_all_rows = bool(used.all())
     for name in roles.features:
-        feature = frame[name] if every else frame.loc[used, name]
+        feature = frame[name] if uses_all_rows else frame.loc[used, name]
         yield from _feature_errors(feature, roles)
 
 
@@ -158,7 +158,8 @@ def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
 
 
 def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
-    name, n_rows = f"The outcome {roles.target!r}", len(target)
+    name = f"The outcome {roles.target!r}"
+    n_rows = len(target)
     if isinstance(roles.positive, Cut):
         above = int(outcomes(target, roles.positive).sum())
         if 0 < above < n_rows:

@@ -42,9 +42,9 @@ class PublicTable:
     variants : mapping of str to Variant
         Filters by name; the first is the default.
     note : str
-        What the reader must know: licence, outcome, what was excluded.
+        Facts to know before use: licence, outcome, rows that were excluded.
     sha256 : str
-        Of the file, where it is known.
+        Digest of the file, where it is known.
     content : str
         `content_digest` of the whole numbers that ``read`` returns, where the file's
         sha256 is not known.

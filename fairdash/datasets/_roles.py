@@ -1,4 +1,4 @@
-"""What a person says of a table, as data: cuts, remedies, roles."""
+"""A person's choices for a table, as data: cuts, remedies, roles."""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -182,7 +182,8 @@ class Remedy(Record):
                 return f"Use year, month, weekday of {column}"
             case "one_of":
                 few = _some(self.columns, str)
-                none, several = self.none or "missing", self.several or "missing"
+                none = self.none or "missing"
+                several = self.several or "missing"
                 return (
                     f"Make {column} from {few}; in none of them: {none}, in two or "
                     f"more: {several}"
@@ -200,22 +201,23 @@ def _some_column(name: str | None) -> tuple[str, ...]:
 
 
 def _some(values: tuple[str, ...], written: Callable[[str], str] = repr) -> str:
-    shown = ", ".join(written(value) for value in values[:_SHOWN])
-    rest = len(values) - _SHOWN
-    return f"{shown} and {rest:,} more" if rest > 0 else shown
+    """Return the first values in words, and how many more there are."""
+    text = ", ".join(written(value) for value in values[:_SHOWN])
+    n_more = len(values) - _SHOWN
+    return f"{text} and {n_more:,} more" if n_more > 0 else text
 
 
 class Roles(Record):
-    """What the columns of a table mean: outcome, sensitive feature, features.
+    """The meaning of a table's columns: outcome, sensitive feature, features.
 
     Values are named by their labels: ``1``, ``1.0`` and ``True`` are all ``"1"``.
 
     Attributes
     ----------
     positive : str, tuple of str or Cut
-        What counts as 1. A value: the outcome has one other, which is 0. Several values
-        in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else is 0,
-        unless ``negative`` says what is.
+        The value that counts as 1: the outcome has one other, which is 0. Or several
+        values in a tuple, or a cut such as ``{"sign": ">", "value": 50000}``: all else
+        is 0, unless ``negative`` names the values.
     negative : tuple of str
         Values of the outcome that count as 0; rows with any other value are excluded.
         Without it all but the positive ones are 0.
@@ -256,7 +258,7 @@ class Roles(Record):
     keep : dict of str to tuple of str
         Values by column that rows must have as well; ``rows`` says more.
     missing : {"keep", "impute", "exclude"}
-        What happens to rows in which a feature is missing. "impute" gives a category a
+        The treatment of rows in which a feature is missing. "impute" gives a category a
         level of its own, a number the training median and an indicator column. "keep"
         does so, but methods and base models that take missing numbers see these.
         "exclude" excludes the rows.
@@ -276,7 +278,7 @@ class Roles(Record):
     positive_name : str
         The outcome 1 in words, such as "recidivated".
     positive_is : {"favourable", "unfavourable"}, optional
-        What the outcome 1 means for the person.
+        Whether the outcome 1 is good or bad for the person.
     test_rows : {"by_seed", "shared"}
         Whether each seed has test rows of its own, or all seeds the same ones. A test
         row of one seed is a validation row of another, so what is chosen over several
@@ -393,7 +395,7 @@ class Roles(Record):
 
     @property
     def noun(self) -> Noun:
-        """What rows of the table are called when they are counted."""
+        """The word for rows of the table where they are counted."""
         return ROWS if self.count is None else PEOPLE
 
     def group_column(self) -> str:
@@ -415,8 +417,11 @@ class Roles(Record):
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return what rows must meet: those of ``keep``, then ``rows``."""
-        kept = (Condition(column=c, among=v) for c, v in self.keep.items())
-        return (*kept, *self.rows)
+        among = [
+            Condition(column=column, among=values)
+            for column, values in self.keep.items()
+        ]
+        return (*among, *self.rows)
 
     def rows_words(self) -> str:
         """Return which rows are used, in words: "year = 2023 and age ≥ 18"."""

@@ -26,8 +26,8 @@ class ScoreColumn(Record):
         Scores from it on are positive decisions. Without it probabilities above 1/2
         and margins above 0 are; a score needs it.
     positive : tuple of str
-        Of a column of decisions in words, or of predicted classes: the values that are
-        positive decisions.
+        Values that are positive decisions, in a column of words or of predicted
+        classes.
     """
 
     column: str

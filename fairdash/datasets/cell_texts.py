@@ -1,4 +1,4 @@
-"""What the texts of cells say: numbers, yes and no, dates."""
+"""The values that texts of cells stand for: numbers, yes and no, dates."""
 
 import re
 from typing import Any
@@ -42,8 +42,8 @@ def answers_of(values: "pd.Series[Any]") -> "pd.Series[Any]":
 def best_dates(values: "pd.Series[Any]") -> "pd.Series[Any]":
     """Return values as dates of the format that most of them fit."""
     texts = values.map(str).str.strip()
-    each = (dates_of(texts, form) for form in DATE_FORMATS)
-    return max(each, key=lambda dates: dates.count())
+    readings = (dates_of(texts, form) for form in DATE_FORMATS)
+    return max(readings, key=lambda dates: dates.count())
 
 
 def dates_of(values: "pd.Series[Any]", form: str) -> "pd.Series[Any]":

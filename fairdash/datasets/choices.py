@@ -25,7 +25,8 @@ SEPARATORS = (";", "|", ",", "/")
 MOST_CHOICES = 20
 MOST_COMBINED = 1_000  # distinct cells that are looked at
 LEAST_ALONE = 0.5  # share of the choices that also stand alone in a cell
-NONE, SEVERAL = "none", "several"
+NONE = "none"
+SEVERAL = "several"
 
 
 def one_of(
@@ -36,7 +37,7 @@ def one_of(
     Parameters
     ----------
     name : str
-        Of the new column.
+        Name of the new column.
     columns : sequence of str
         Columns of 0 and 1, yes and no or true and false; their names are the values.
     none, several : str

@@ -1,4 +1,4 @@
-"""What a column holds: its labels, its kind, other kinds."""
+"""The content of a column: its labels, its kind, and how it reads as another."""
 
 import re
 import weakref
@@ -26,8 +26,10 @@ from fairdash.datasets.cell_texts import (
 
 N_EXAMPLES = 5
 PROBED_ROWS = 10_000
-SCREEN_ROWS, SCREEN_COLUMNS = 20_000, 200  # that a guess and the checks look at
-FEWEST_CODES, MOST_CODES = 3, 20  # values of a column of codes
+SCREEN_ROWS = 20_000  # that a guess and the checks look at
+SCREEN_COLUMNS = 200
+FEWEST_CODES = 3  # values of a column of codes
+MOST_CODES = 20
 CODE_WORDS = {
     "action", "category", "class", "code", "decision", "disposition", "ethnicity",
     "gender", "kind", "marital", "occupancy", "outcome", "purpose", "race", "reason",
@@ -89,12 +91,12 @@ def count_labels(column: "pd.Series[Any]", most: int = 8) -> str:
     """Return the labels of a column with their row counts, the commonest first."""
     codes, labels = label_codes(column)
     counts = count_codes(codes, len(labels))
-    order = np.argsort(-counts, kind="stable")
-    shown = [
-        f"{cut(labels[i], NAME_LETTERS)} ({counts[i]:,} rows)" for i in order[:most]
-    ]
-    rest = len(labels) - len(shown)
-    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+    commonest = np.argsort(-counts, kind="stable")[:most]
+    text = ", ".join(
+        f"{cut(labels[i], NAME_LETTERS)} ({counts[i]:,} rows)" for i in commonest
+    )
+    n_rest = len(labels) - len(commonest)
+    return f"{text} and {n_rest:,} more" if n_rest else text
 
 
 def common_labels(column: "pd.Series[Any]") -> list[str]:
@@ -120,9 +122,11 @@ def has_order(column: "pd.Series[Any]") -> bool:
 def range_labels(column: "pd.Series[Any]") -> list[str] | None:
     """Return the labels of a column of ranges by size, None of another column."""
     if has_order(column):
-        return label_codes(column)[1]
-    text = pd.api.types.is_string_dtype(column) and not is_nested(column)
-    if not text or count_values(column, ranges.MOST_LABELS) > ranges.MOST_LABELS:
+        _, labels = label_codes(column)
+        return labels
+    if not pd.api.types.is_string_dtype(column) or is_nested(column):
+        return None
+    if count_values(column, ranges.MOST_LABELS) > ranges.MOST_LABELS:
         return None
     labels = common_labels(column)
     return ranges.ordered(labels) if ranges.are_ranges(labels) else None
@@ -186,6 +190,7 @@ def _texts_differ(column: "pd.Series[Any]") -> bool:
 
 
 def _forget(key: int, reference: "ReferenceType[Any]") -> None:
+    """Drop an answer once its cells are gone; others may have their id by then."""
     if _differing.get(key, (None,))[0] is reference:
         del _differing[key]
 
@@ -206,6 +211,7 @@ def _repeated_hashes(column: "pd.Series[Any]") -> NDArray[np.bool_]:
 
 @contextmanager
 def _single_values(column: "pd.Series[Any]") -> Iterator[None]:
+    """Turn the TypeError of lists or records into a ValueError with the way out."""
     try:
         yield
     except TypeError as error:
@@ -272,16 +278,17 @@ def is_coded(column: "pd.Series[Any]") -> bool:
 
 
 def _has_unknown_code(values: NDArray[np.float64]) -> bool:
+    """Return whether the last of rising codes stands off as one for "unknown"."""
     steps = np.diff(values)
-    far = steps[-1] > 1 and (steps[:-1] == 1).all()
-    return bool(far and values[-1] in UNKNOWN_CODES)
+    has_gap = steps[-1] > 1 and (steps[:-1] == 1).all()
+    return bool(has_gap and values[-1] in UNKNOWN_CODES)
 
 
 @lru_cache(maxsize=10_000)
 def words(name: str) -> frozenset[str]:
     """Return the lower-case words of a column name: "dobYear_2" has dob, year, 2.
 
-    Of a long name the first `READ_LETTERS` are read.
+    Only the first `READ_LETTERS` of a name are read.
     """
     name = name[:READ_LETTERS]
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=\d)", " ", name)
@@ -312,11 +319,13 @@ def is_identifier(column: "pd.Series[Any]") -> bool:
         return not pd.api.types.is_datetime64_any_dtype(column)
     if not is_whole(column):
         return False
+    if present.is_monotonic_increasing or present.is_monotonic_decreasing:
+        return True
     name = str(column.name)
-    ordered = present.is_monotonic_increasing or present.is_monotonic_decreasing
-    gapless = present.max() - present.min() + 1 == len(present)
-    counts = gapless and not words(name) & {"year", "yr", "age"}
-    return bool(ordered or counts or words(name) & NUMBERING_WORDS or is_unnamed(name))
+    has_no_gap = present.max() - present.min() + 1 == len(present)
+    if has_no_gap and not words(name) & {"year", "yr", "age"}:
+        return True
+    return bool(words(name) & NUMBERING_WORDS) or is_unnamed(name)
 
 
 def is_unnamed(name: str) -> bool:
@@ -329,8 +338,8 @@ def is_unnamed(name: str) -> bool:
 def infer_kind(column: "pd.Series[Any]") -> ColumnKind:
     """Return what a column holds: number, category, date, text or id.
 
-    ``id`` numbers or names the rows, ``text`` is written freely. Of text the beginnings
-    of some cells decide, and all cells whether a value comes twice.
+    ``id`` numbers or names the rows, ``text`` is written freely. For text the
+    beginnings of some cells decide, and all cells whether a value comes twice.
     """
     if is_nested(column):
         return "text"
@@ -342,18 +351,20 @@ def infer_kind(column: "pd.Series[Any]") -> ColumnKind:
 
 
 def _infer_text(column: "pd.Series[Any]") -> ColumnKind:
-    some = column.iloc[some_rows(len(column))].dropna()
-    values: pd.Series[Any] = pd.Series(some.unique())
+    """Return what a column that is no number by its type holds; see `infer_kind`."""
+    sample = column.iloc[some_rows(len(column))].dropna()
+    values: pd.Series[Any] = pd.Series(sample.unique())
     if isinstance(values.dtype, pd.StringDtype):  # else a cell may be of any kind
         values = values.str.slice(0, READ_LETTERS)
     values = values.map(str).str.strip()
     if values.empty:
         return "category"
-    probed = numbers_of(values.iloc[:PROBE]).notna().all()
-    if probed and numbers_of(values).notna().all():
+    # The first values settle most columns of text, which take long to read as numbers.
+    may_be_numbers = numbers_of(values.iloc[:PROBE]).notna().all()
+    if may_be_numbers and numbers_of(values).notna().all():
         return "number"
-    digits = any(character.isdigit() for character in values.iloc[0])
-    if digits and any(dates_of(values, form).notna().all() for form in DATE_FORMATS):
+    may_be_dates = any(character.isdigit() for character in values.iloc[0])
+    if may_be_dates and _fits_date_format(values):
         return "date"
     if len(values) <= FEWEST_LEVELS:
         return "category"
@@ -361,8 +372,13 @@ def _infer_text(column: "pd.Series[Any]") -> ColumnKind:
         return "text"
     if is_identifier(column):
         return "id"
-    many = len(values) > FREE_TEXT_SHARE * len(some)
-    return "text" if many else "category"
+    has_many_values = len(values) > FREE_TEXT_SHARE * len(sample)
+    return "text" if has_many_values else "category"
+
+
+def _fits_date_format(values: "pd.Series[Any]") -> bool:
+    """Return whether all values are dates in one format."""
+    return any(dates_of(values, form).notna().all() for form in DATE_FORMATS)
 
 
 def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
@@ -398,19 +414,21 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
 
 
 def _as_ranges(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column as an ordered category of ranges; ValueError without any."""
     codes, labels = label_codes(column)
-    # one is enough: a month may have a single range
+    # One range is enough: the rows of a month may have a single one.
     if labels and not any(map(ranges.read_range, labels)):
-        some = ", ".join(map(repr, labels[:3]))
+        examples = ", ".join(map(repr, labels[:3]))
         raise ValueError(
-            f"{column.name!r} holds no ranges, such as 25-34 or 65+, but {some}; read "
-            "the column as category."
+            f"{column.name!r} holds no ranges, such as 25-34 or 65+, but {examples}; "
+            "read the column as category."
         )
-    order = ranges.ordered(labels)
-    position = {label: place for place, label in enumerate(order)}
-    places = np.array([*(position[label] for label in labels), -1], dtype=np.int64)
+    by_size = ranges.ordered(labels)
+    position = {label: i for i, label in enumerate(by_size)}
+    # The last entry answers to code -1, a missing value.
+    new_codes = np.array([*(position[label] for label in labels), -1], dtype=np.int64)
     values = pd.Categorical.from_codes(
-        places[codes], categories=pd.Index(order, dtype="str"), ordered=True
+        new_codes[codes], categories=pd.Index(by_size, dtype="str"), ordered=True
     )
     return pd.Series(values, index=column.index, name=column.name)
 
@@ -436,24 +454,28 @@ def date_parts(column: "pd.Series[Any]") -> pd.DataFrame:
 def _per_value(
     column: "pd.Series[Any]", change: "Callable[[pd.Series[Any]], pd.Series[Any]]"
 ) -> "pd.Series[Any]":
+    """Return a column changed by its distinct values, which are fewer than its rows."""
     with _single_values(column):
         codes, values = pd.factorize(column)
     changed = change(pd.Series(np.asarray(values), dtype=object))
-    changed = changed.convert_dtypes() if changed.dtype == object else changed
-    filled: pd.Series[Any] = changed.reindex(codes)  # code -1 has no value: missing
-    filled.index, filled.name = column.index, column.name
-    return filled
+    if changed.dtype == object:
+        changed = changed.convert_dtypes()
+    cells: pd.Series[Any] = changed.reindex(codes)  # code -1 has no value: missing
+    cells.index = column.index
+    cells.name = column.name
+    return cells
 
 
 def _fitted(
     column: "pd.Series[Any]", changed: "pd.Series[Any]", what: str
 ) -> "pd.Series[Any]":
+    """Return a changed column; ValueError where a value became missing."""
     unfit: NDArray[np.bool_] = (changed.isna() & column.notna()).to_numpy()
     if unfit.any():
-        values = [str(v) for v in column[unfit].unique()[:3]]
-        message = f"{unfit.sum():,} rows of {column.name!r} are not {what}"
+        examples = ", ".join(str(value) for value in column[unfit].unique()[:3])
         raise ValueError(
-            f"{message}, first rows {list(example_rows(unfit))} ({', '.join(values)}); "
-            f"make these cells empty, or read the column as category."
+            f"{unfit.sum():,} rows of {column.name!r} are not {what}, first rows "
+            f"{list(example_rows(unfit))} ({examples}); make these cells empty, or "
+            "read the column as category."
         )
     return changed

@@ -30,16 +30,19 @@ _COMPARE = {
 
 
 def _labels(values: Any) -> Any:
+    """Return the labels of several values, or of one that stands alone."""
+    if values is None:
+        return None
     if isinstance(values, list | tuple | set | frozenset):
         return tuple(map(value_label, values))
-    return values if values is None else (value_label(values),)
+    return (value_label(values),)
 
 
 class Condition(Record):
-    """What the rows of a table must be to count.
+    """A condition that rows of a table must meet to count.
 
     A condition is about one column, or puts other conditions together by ``all_of`` or
-    ``any_of``. Of several tests of a column all must hold.
+    ``any_of``. All tests of a column must hold.
 
     Attributes
     ----------
@@ -94,8 +97,9 @@ class Condition(Record):
         self._check_bounds()
 
     def _has_test(self) -> bool:
-        listed = bool(self.among or self.not_among)
-        return listed or self.missing is not None or any(self._bounds())
+        """Return whether anything is said about the values of a column."""
+        lists_values = bool(self.among or self.not_among)
+        return lists_values or self.missing is not None or any(self._bounds())
 
     def _check_bounds(self) -> None:
         lows = [x for x in (self.above, self.at_least) if x is not None]
@@ -106,6 +110,7 @@ class Condition(Record):
             )
 
     def _bounds(self) -> Iterator[tuple[str, float]]:
+        """Yield the bounds that are set, each by the name of its field."""
         for name in _SIGNS:
             bound = getattr(self, name)
             if bound is not None:
@@ -115,8 +120,8 @@ class Condition(Record):
         """Return the columns that the condition reads, without repeats."""
         if self.column:
             return (self.column,)
-        parts = (name for part in self._parts() for name in part.columns())
-        return tuple(dict.fromkeys(parts))
+        names = (name for part in self._parts() for name in part.columns())
+        return tuple(dict.fromkeys(names))
 
     def _parts(self) -> tuple["Condition", ...]:
         return self.all_of or self.any_of
@@ -140,12 +145,15 @@ class Condition(Record):
         return self._holds_in(frame[self.column])
 
     def _holds_in(self, column: "pd.Series[Any]") -> NDArray[np.bool_]:
+        """Return a flag per cell of the column: whether all tests hold."""
         flags = np.ones(len(column), dtype=bool)
         if self.among or self.not_among:
             codes, labels = label_codes(column)
             if self.among:
-                flags &= np.array([*(x in self.among for x in labels), False])[codes]
-            flags &= np.array([*(x not in self.not_among for x in labels), True])[codes]
+                is_among = [label in self.among for label in labels]
+                flags &= _flags_of_rows(codes, is_among, if_missing=False)
+            is_allowed = [label not in self.not_among for label in labels]
+            flags &= _flags_of_rows(codes, is_allowed, if_missing=True)
         if self.missing is not None:
             flags &= column.isna().to_numpy() == self.missing
         bounds = list(self._bounds())
@@ -160,6 +168,7 @@ class Condition(Record):
     def _ranges_within(
         self, column: "pd.Series[Any]", bounds: Sequence[tuple[str, float]]
     ) -> NDArray[np.bool_]:
+        """Return a flag per cell of text: whether its range lies within all bounds."""
         codes, labels = label_codes(column)
         if labels and not ranges.has_range(labels):
             raise ValueError(
@@ -170,14 +179,16 @@ class Condition(Record):
         flags = np.ones(len(column), dtype=bool)
         for name, bound in bounds:
             passes = ranges.passing(self.column, labels, name, bound)
-            flags &= np.array([*(passes[x] for x in labels), False])[codes]
+            is_within = [passes[label] for label in labels]
+            flags &= _flags_of_rows(codes, is_within, if_missing=False)
         return flags
 
     @property
     def lists_values(self) -> bool:
         """Whether it only says which values a column may have."""
-        others = self.not_among or self.missing is not None or any(self._bounds())
-        return bool(self.among) and not others
+        if self.not_among or self.missing is not None or any(self._bounds()):
+            return False
+        return bool(self.among)
 
     def absent_values(self, frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
         """Return the values of ``among`` that a column of the table does not hold."""
@@ -186,8 +197,9 @@ class Condition(Record):
             absent |= part.absent_values(frame)
         if self.among:
             _, labels = label_codes(frame[self.column])
-            values = tuple(x for x in self.among if x not in labels)
-            absent |= {self.column: values} if values else {}
+            values = tuple(value for value in self.among if value not in labels)
+            if values:
+                absent[self.column] = values
         return absent
 
     def __str__(self) -> str:
@@ -217,7 +229,10 @@ def read_conditions(content: Any) -> Any:
         return (content,)
     if not isinstance(content, Mapping):
         return content
-    return tuple(Condition(column=str(c), among=v) for c, v in content.items())
+    return tuple(
+        Condition(column=str(column), among=values)
+        for column, values in content.items()
+    )
 
 
 Conditions = Annotated[tuple[Condition, ...], Before(read_conditions)]
@@ -231,3 +246,11 @@ def conditions_words(conditions: Sequence[Condition]) -> str:
         f"({condition})" if condition.any_of else str(condition)
         for condition in conditions
     )
+
+
+def _flags_of_rows(
+    codes: NDArray[np.int64], by_label: Sequence[bool], *, if_missing: bool
+) -> NDArray[np.bool_]:
+    """Return a flag per row from one per label; code -1 is a missing value."""
+    # The last entry answers to code -1.
+    return np.array([*by_label, if_missing])[codes]

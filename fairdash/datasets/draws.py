@@ -25,7 +25,8 @@ Content = NDArray[np.uint64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
 _BITS = 53  # of a float's fraction
 _MOST_SEED = 2**63
 
@@ -58,11 +59,11 @@ def table_content(frame: pd.DataFrame, numbers: Collection[Any]) -> Content:
     others by their labels; a missing value is a value of its own.
     """
     content = np.zeros(len(frame), np.uint64)
-    for place, name in enumerate(frame.columns):
-        column = frame.iloc[:, place]
+    for position, name in enumerate(frame.columns):  # names may repeat
+        column = frame.iloc[:, position]
         if name in numbers:
-            values = column.to_numpy(np.float64, na_value=np.nan) + 0.0
-            values[np.isnan(values)] = np.nan
+            values = column.to_numpy(np.float64, na_value=np.nan) + 0.0  # -0 is 0
+            values[np.isnan(values)] = np.nan  # one pattern of bits for all of them
             bits = values.view(np.uint64)
         else:
             codes, labels = label_codes(column)
@@ -96,13 +97,13 @@ def drawn(
     chance: ArrayLike, content: Content, random_state: RandomState = 0
 ) -> NDArray[np.int8]:
     """Return decisions, 1 where the chance is above the level of the row."""
-    decided: NDArray[np.int8] = np.less(levels(content, random_state), chance).view(
-        "i1"
-    )
-    return decided
+    is_below = np.less(levels(content, random_state), chance)
+    decisions: NDArray[np.int8] = is_below.view("i1")
+    return decisions
 
 
 def _seed(random_state: RandomState) -> int:
+    """Return a seed, drawn from a generator or from the system where there is none."""
     if random_state is None:
         return int(np.random.default_rng().integers(_MOST_SEED))
     if isinstance(random_state, np.random.Generator):

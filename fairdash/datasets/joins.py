@@ -37,8 +37,8 @@ def join_tables(
         Columns of keys, which both tables have; "id=person" where the second calls
         ``id`` person. Values are equal if their labels are: 1, 1.0 and "1".
     name : str
-        Of the second table, for messages and notes. A column of a name that the first
-        has too gets it in brackets.
+        Name of the second table, for messages and notes. A column of a name that the
+        first has too gets it in brackets.
     table : str
         Digest of the second table where a store keeps it, for `join_again`.
 
@@ -59,16 +59,17 @@ def join_tables(
     other_keys = [key for _, key in pairs]
     codes, other_codes = _codes(frame, other, pairs)
     _check_single(other, other_codes, other_keys, name)
-    place = _places(codes, other_codes)
-    matched = place >= 0
+    positions = _positions(codes, other_codes)
+    matched = positions >= 0
     if not matched.any():
         raise ValueError(_no_match(frame, other, pairs, name))
     added = other.drop(columns=other_keys)
     added.columns = [_free_name(str(column), frame, name) for column in added.columns]
-    taken = added.take(np.where(matched, place, 0)).set_axis(frame.index)
+    # A row without a match takes the first row's values, which are then blanked.
+    values = added.take(np.where(matched, positions, 0)).set_axis(frame.index)
     if not matched.all():
-        taken = taken.where(pd.Series(matched, index=frame.index), axis=0)
-    joined = pd.concat([frame, taken], axis=1)
+        values = values.where(pd.Series(matched, index=frame.index), axis=0)
+    joined = pd.concat([frame, values], axis=1)
     note = JoinedTable(
         name=name,
         by=tuple(keys),
@@ -77,7 +78,7 @@ def join_tables(
         table=table,
         n_rows=len(frame),
         n_unmatched=int((~matched).sum()),
-        n_unused=len(other) - len(np.unique(place[matched])),
+        n_unused=len(other) - len(np.unique(positions[matched])),
     )
     notes = notes_of(frame)
     return notes.model_copy(update={"joined": (*notes.joined, note)}).put(joined)
@@ -104,7 +105,7 @@ def join_again(
     read : callable
         Returns a kept table by its digest; ValueError where it is not kept.
     name : str
-        Of the new rows, for messages.
+        Name of the new rows, for messages.
 
     Raises
     ------
@@ -134,22 +135,25 @@ def join_again(
                 f"{lack}. {origin}, and that table is not kept here. Join it first: "
                 "“Join a second file” on Data, or `join_tables` in Python."
             ) from error
-        own = [column for column in other if str(column) not in note.other_by]
-        names = dict(zip(own, note.columns, strict=True))
-        by = [f"{a}={b}" for a, b in zip(note.by, note.other_by, strict=True)]
-        frame = join_tables(
-            frame, other.rename(columns=names), by, name=note.name, table=note.table
-        )
+        # The columns get the names that they had in the table before.
+        non_keys = [column for column in other if str(column) not in note.other_by]
+        other = other.rename(columns=dict(zip(non_keys, note.columns, strict=True)))
+        key_pairs = zip(note.by, note.other_by, strict=True)
+        by = [f"{key}={other_key}" for key, other_key in key_pairs]
+        frame = join_tables(frame, other, by, name=note.name, table=note.table)
     return frame
 
 
 def _pair(
     text: str, frame: pd.DataFrame, other: pd.DataFrame, name: str
 ) -> tuple[str, str]:
-    key, sign, renamed = text.partition("=")
-    if text in frame:  # a name may hold a "=" of its own
-        key, renamed, sign = text, text, "="
-    other_key = renamed if sign else key
+    """Return the key in each table that a text such as "id" or "id=person" names."""
+    if text in frame:  # the name of a column may hold a "="
+        key = text
+        other_key = text
+    else:
+        key, sign, renamed = text.partition("=")
+        other_key = renamed if sign else key
     check_one_of("by", key, list(map(str, frame)))
     if other_key not in other:
         columns = [str(column) for column in other][:20]
@@ -168,23 +172,26 @@ def _codes(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a number for the key of each row, the same in both tables; -1: missing."""
     n_rows = len(frame)
-    total: NDArray[np.int64] = np.zeros(n_rows + len(other), dtype=np.int64)
-    missing = np.zeros(len(total), dtype=bool)
+    combined: NDArray[np.int64] = np.zeros(n_rows + len(other), dtype=np.int64)
+    missing = np.zeros(len(combined), dtype=bool)
     for key, other_key in pairs:
         codes, labels = label_codes(frame[key])
         other_codes, other_labels = label_codes(other[other_key])
-        known = {label: i for i, label in enumerate(labels)}
+        code_of = {label: code for code, label in enumerate(labels)}
         for label in other_labels:
-            known.setdefault(label, len(known))
-        lookup = np.array([*(known[label] for label in other_labels), -1])
+            code_of.setdefault(label, len(code_of))
+        # The last entry answers to code -1, a missing value.
+        lookup = np.array([*(code_of[label] for label in other_labels), -1])
         both = np.concatenate([codes, lookup[other_codes]]).astype(np.int64)
         missing |= both < 0
-        _, total = np.unique(total * (len(known) + 1) + both, return_inverse=True)
-    total = np.where(missing, -1, total)
-    return total[:n_rows], total[n_rows:]
+        # Numbered anew after each column, so that many keys do not overflow.
+        combined = combined * (len(code_of) + 1) + both
+        _, combined = np.unique(combined, return_inverse=True)
+    combined = np.where(missing, -1, combined)
+    return combined[:n_rows], combined[n_rows:]
 
 
-def _places(
+def _positions(
     codes: NDArray[np.int64], other_codes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the row of the second table for each row of the first, -1 without one."""
@@ -198,17 +205,19 @@ def _places(
 def _check_single(
     other: pd.DataFrame, codes: NDArray[np.int64], keys: list[str], name: str
 ) -> None:
-    counts = np.bincount(codes[codes >= 0]) if (codes >= 0).any() else np.array([0])
-    twice = np.flatnonzero(counts > 1)
-    if not len(twice):
+    """Raise ValueError when several rows of the second table have one key."""
+    present = codes[codes >= 0]
+    repeated = np.flatnonzero(np.bincount(present) > 1)
+    if not len(repeated):
         return
-    flags = codes == twice[0]
+    flags = codes == repeated[0]
     first = other.loc[flags, keys].iloc[0]
     values = listing(f"{key} = {first[key]}" for key in keys)
     raise ValueError(
-        f"{plural(len(twice), 'key')} of {name} in more than one row, such as {values} "
-        f"in the rows {list(example_rows(flags))}: it is not clear whose values a row "
-        f"gets. Keep one row for each {' and '.join(keys)}, or join by further columns."
+        f"{plural(len(repeated), 'key')} of {name} in more than one row, such as "
+        f"{values} in the rows {list(example_rows(flags))}: it is not clear whose "
+        f"values a row gets. Keep one row for each {' and '.join(keys)}, or join by "
+        "further columns."
     )
 
 
@@ -218,16 +227,22 @@ def _no_match(
     pairs: Sequence[tuple[str, str]],
     name: str,
 ) -> str:
+    """Return the message of a join without a match, with examples of the keys."""
     key, other_key = pairs[0]
-    shown, there = (
-        ", ".join(label_codes(column)[1][:MOST_EXAMPLES]) or "nothing"
-        for column in (frame[key], other[other_key])
-    )
+    examples = _example_labels(frame[key])
+    other_examples = _example_labels(other[other_key])
     return (
-        f"No row has a match in {name}: {key!r} is {shown} here, and {other_key!r} is "
-        f"{there} there. Choose other keys, or write them alike."
+        f"No row has a match in {name}: {key!r} is {examples} here, and {other_key!r} "
+        f"is {other_examples} there. Choose other keys, or write them alike."
     )
+
+
+def _example_labels(column: "pd.Series[Any]") -> str:
+    """Return the first labels of a column in words."""
+    _, labels = label_codes(column)
+    return ", ".join(labels[:MOST_EXAMPLES]) or "nothing"
 
 
 def _free_name(column: str, frame: pd.DataFrame, name: str) -> Any:
+    """Return the name of a joined column, with its table's where it is taken."""
     return f"{column} ({name})" if column in frame else column

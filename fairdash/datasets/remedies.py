@@ -32,23 +32,29 @@ def apply_steps(
             frame = _with_remedy(frame, remedy)
     for column, kind in types.items():
         changed = column_kinds.as_kind(_column(frame, column), kind)
-        if kind == "number":  # found missing as numbers: -9999 for a text -9,999
+        if kind == "number":
+            # A text -9,999 becomes the label -9999 that stands for missing only now.
             changed = _masked(changed, _values_missing(steps, column))
         frame = frame.assign(**{column: changed})
     return frame
 
 
 def _values_missing(steps: Sequence[Remedy], column: str) -> tuple[str, ...]:
-    masks = (r for r in steps if r.kind == "missing" and r.column == column)
-    return tuple(value for remedy in masks for value in remedy.values)  # noqa: PD011
+    """Return the values that some steps read as missing in a column."""
+    values: list[str] = []
+    for remedy in steps:
+        if remedy.kind == "missing" and remedy.column == column:
+            values.extend(remedy.values)
+    return tuple(values)
 
 
 def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
+    """Return a table with the cells of one column changed, or with new columns."""
     if remedy.kind == "one_of":
-        made = choices.one_of(
+        groups = choices.one_of(
             frame, remedy.column, remedy.columns, remedy.none, remedy.several
         )
-        return frame.assign(**{remedy.column: made})
+        return frame.assign(**{remedy.column: groups})
     column = _column(frame, remedy.column)
     if remedy.kind == "missing":
         return frame.assign(**{remedy.column: _masked(column, remedy.values)})
@@ -59,9 +65,8 @@ def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
         return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
     if remedy.kind == "convert":
         masked = _masked(column, remedy.values)
-        return frame.assign(
-            **{remedy.column: column_kinds.as_kind(masked, str(remedy.to))}
-        )
+        converted = column_kinds.as_kind(masked, str(remedy.to))
+        return frame.assign(**{remedy.column: converted})
     if remedy.kind == "date_parts":
         parts = column_kinds.date_parts(column)
         taken = [name for name in parts if name in frame]
@@ -87,30 +92,32 @@ def _column(frame: pd.DataFrame, name: str) -> "pd.Series[Any]":
 
 
 def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any]":
+    """Return a column without some values, by their labels; these become missing."""
     if not values:
         return column
     codes, labels = column_kinds.label_codes(column)
-    gone = np.array([*(label in values for label in labels), False], dtype=bool)
-    return column.mask(gone[codes])
+    # The last entry answers to code -1, a missing value; so do those below.
+    is_masked = np.array([*(label in values for label in labels), False], dtype=bool)
+    return column.mask(is_masked[codes])
 
 
 def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[Any]":
+    """Return a column with other values, by their labels.
+
+    A column of numbers stays one where all its new values are numbers.
+    """
     codes, labels = column_kinds.label_codes(column)
-    new = [changes.get(label, label) for label in labels]
+    new_labels = [changes.get(label, label) for label in labels]
     if column_kinds.is_number(column):
         try:
-            numbers = [float(label) for label in new]
+            numbers = [float(label) for label in new_labels]
         except ValueError:
             pass
         else:
-            return pd.Series(
-                np.array([*numbers, np.nan])[codes], column.index, name=column.name
-            )
-    distinct = column_kinds.sorted_labels(set(new))
-    position = {label: code for code, label in enumerate(distinct)}
-    lookup = np.array([*(position[label] for label in new), -1], dtype=np.int64)
-    values = np.array([*distinct, None], dtype=object)[lookup[codes]]
-    return pd.Series(values, column.index, name=column.name, dtype="str")
+            values = np.array([*numbers, np.nan])[codes]
+            return pd.Series(values, column.index, name=column.name)
+    texts = np.array([*new_labels, None], dtype=object)[codes]
+    return pd.Series(texts, column.index, name=column.name, dtype="str")
 
 
 def apply_remedy(roles: Roles, remedy: Remedy) -> Roles:
@@ -128,15 +135,15 @@ def apply_remedy(roles: Roles, remedy: Remedy) -> Roles:
 
 def applied_remedies(roles: Roles) -> list[Remedy]:
     """Return the remedies that `undo_remedy` can take back, in order of effect."""
-    left = [
-        Remedy(kind="leave_out", column=column, reason=reason)
-        for column, reason in roles.left_out.items()
-    ]
-    types = [
+    conversions = [
         Remedy(kind="convert", column=column, to=kind)
         for column, kind in roles.types.items()
     ]
-    return [*roles.preparation, *types, *left]
+    exclusions = [
+        Remedy(kind="leave_out", column=column, reason=reason)
+        for column, reason in roles.left_out.items()
+    ]
+    return [*roles.preparation, *conversions, *exclusions]
 
 
 def undo_remedy(roles: Roles, remedy: Remedy, columns: Sequence[str]) -> Roles:
@@ -187,11 +194,13 @@ def _changed(roles: Roles, **changes: Any) -> Roles:
 def _with_feature(
     features: tuple[str, ...], column: str, columns: Sequence[str]
 ) -> tuple[str, ...]:
+    """Return features with one more, before those that follow it in the table."""
     later = set(columns[list(columns).index(column) + 1 :])
-    places = (place for place, name in enumerate(features) if name in later)
-    place = next(places, len(features))
-    return (*features[:place], column, *features[place:])
+    indices = (index for index, name in enumerate(features) if name in later)
+    index = next(indices, len(features))
+    return (*features[:index], column, *features[index:])
 
 
-def _less(reasons: dict[str, Any], *columns: str) -> dict[str, Any]:
-    return {name: value for name, value in reasons.items() if name not in columns}
+def _less(by_column: dict[str, Any], *columns: str) -> dict[str, Any]:
+    """Return a dictionary without some columns."""
+    return {name: value for name, value in by_column.items() if name not in columns}

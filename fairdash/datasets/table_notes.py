@@ -1,4 +1,4 @@
-"""What happened to a table before it was read: notes that travel with its rows.
+"""Notes on a table that travel with its rows: how it came to be as it is.
 
 They stand in ``frame.attrs``, which pandas carries along, and in the metadata of a
 Parquet file, where pandas keeps attributes too. So they outlast a store, a bundle and
@@ -58,13 +58,13 @@ class JoinedTable(Record):
     Attributes
     ----------
     name : str
-        Of the second table.
+        The second table's.
     by : tuple of str
         Columns whose values both tables have.
     other_by : tuple of str
-        What the second table calls them; empty where an earlier version joined.
+        Their names in the second table; empty where an earlier version joined.
     columns : tuple of str
-        Columns that came of it, by their names in the joined table, in its order.
+        Columns that came from it, by their names in the joined table, in its order.
     table : str
         Digest of the second table in the store; "" where it was not kept.
     n_rows, n_unmatched : int
@@ -84,7 +84,7 @@ class JoinedTable(Record):
 
     @property
     def sentence(self) -> str:
-        """What was joined, and what did not match."""
+        """The columns that were joined, and the rows without a match, in words."""
         return (
             f"Joined with {self.name} by {' and '.join(self.by)}: {self.n_unmatched:,} "
             f"of {self.n_rows:,} rows have no match; not used of it: "
@@ -111,7 +111,7 @@ class WideNote(Record):
 
     @property
     def sentence(self) -> str:
-        """What the rows were made of, and what is missing."""
+        """The counts that the rows were made of, and how many are missing, in words."""
         return (
             f"Made of {self.n_rows:,} rows with counts by {self.feature} in columns; "
             f"{self.n_missing:,} of {self.n_counts:,} counts are missing."

@@ -20,9 +20,11 @@ from fairdash.datasets.column_kinds import is_number
 from fairdash.datasets.table_notes import WideNote, notes_of
 
 PEOPLE = "people"
-YES, NO = "yes", "no"
-# of names of columns: who was asked about, and what became of them
+YES = "yes"
+NO = "no"
+# Words in names of columns for all people in question ...
 _ASKED = ("applications", "applicants", "applicant", "applied", "applcn", "candidates")
+# ... and for those with the outcome, with its name.
 _CHOSEN = {
     "admssn": "admitted",
     "admissions": "admitted",
@@ -64,7 +66,7 @@ class WideGroup(Record):
 
 
 class WideCounts(Record):
-    """What the columns of counts mean.
+    """The meaning of columns of counts.
 
     Attributes
     ----------
@@ -76,7 +78,7 @@ class WideCounts(Record):
     totals : tuple of str
         Columns of all groups together, which are left out.
     layout : str
-        Of a published table that is recognised, else "".
+        Name of a published table that is recognised, else "".
     """
 
     outcome: str
@@ -107,7 +109,7 @@ class WideCounts(Record):
 
     @property
     def sentence(self) -> str:
-        """What was found, for a page or a shell."""
+        """The groups and columns of counts, in words for a page or a shell."""
         looks = f"This looks like {self.layout}. " if self.layout else ""
         pair = f"{self.groups[0].asked} and {self.groups[0].chosen}"
         names = ", ".join(group.name for group in self.groups)
@@ -118,42 +120,67 @@ class WideCounts(Record):
 
 
 def find_wide_counts(frame: pd.DataFrame) -> WideCounts | None:
-    """Return what pairs of columns count by group, None where there are none.
+    """Return the counts by group that pairs of columns hold, None without a pair.
 
-    The names of a pair differ in what is counted only: "applicants_women" and
-    "admitted_women", APPLCNW and ADMSSNW.
+    The names of a pair differ only in what is counted: "applicants_women" and
+    "admitted_women", APPLCNW and ADMSSNW. The words with most groups win, among equals
+    the first.
     """
     words = {name: _words(name) for name in frame if isinstance(name, str)}
     best: WideCounts | None = None
+    most_groups = _LEAST - 1
     for asked in _ASKED:
-        whole = dict(_rests(words, asked))
-        if len(whole) < _LEAST:
+        asked_columns = dict(_rests(words, asked))
+        if len(asked_columns) < _LEAST:
             continue
-        for chosen, outcome in _CHOSEN.items():
-            part = dict(_rests(words, chosen))
-            shared = [
-                rest
-                for rest in whole
-                if rest in part
-                and rest
-                and is_number(frame[part[rest]])
-                and _is_count(frame[whole[rest]])
+        for chosen in _CHOSEN:
+            chosen_columns = dict(_rests(words, chosen))
+            groups = [
+                group
+                for group, column in asked_columns.items()
+                if group in chosen_columns
+                and group
+                and is_number(frame[chosen_columns[group]])
+                and _is_count(frame[column])
             ]
-            if len(shared) < max(_LEAST, len(best.groups) + 1 if best else 0):
-                continue
-            ipeds = (asked, chosen) == _IPEDS
-            names = [_LETTERS.get(rest, rest) if ipeds else rest for rest in shared]
-            best = WideCounts(
-                outcome=outcome,
-                feature="sex" if set(names) <= _SEXES else "group",
-                groups=tuple(
-                    WideGroup(name=name, asked=whole[rest], chosen=part[rest])
-                    for name, rest in zip(names, shared, strict=True)
-                ),
-                totals=tuple(rests[""] for rests in (whole, part) if "" in rests),
-                layout=IPEDS if ipeds else "",
-            )
+            if len(groups) > most_groups:
+                most_groups = len(groups)
+                best = _wide_counts(
+                    (asked, chosen), groups, asked_columns, chosen_columns
+                )
     return best
+
+
+def _wide_counts(
+    pair: tuple[str, str],
+    groups: list[str],
+    asked_columns: dict[str, str],
+    chosen_columns: dict[str, str],
+) -> WideCounts:
+    """Return what the columns of a pair of words count.
+
+    ``groups`` are those with both columns; the columns of "" count all people.
+    """
+    is_ipeds = pair == _IPEDS
+    names = {group: group for group in groups}
+    if is_ipeds:
+        names = {group: _LETTERS.get(group, group) for group in groups}
+    return WideCounts(
+        outcome=_CHOSEN[pair[1]],
+        feature="sex" if set(names.values()) <= _SEXES else "group",
+        groups=tuple(
+            WideGroup(
+                name=names[group],
+                asked=asked_columns[group],
+                chosen=chosen_columns[group],
+            )
+            for group in groups
+        ),
+        totals=tuple(
+            columns[""] for columns in (asked_columns, chosen_columns) if "" in columns
+        ),
+        layout=IPEDS if is_ipeds else "",
+    )
 
 
 def _is_count(column: "pd.Series[Any]") -> bool:
@@ -165,11 +192,12 @@ def _is_count(column: "pd.Series[Any]") -> bool:
 
 
 def _words(name: str) -> str:
+    """Return the words of a name in lower case, with spaces between them."""
     return re.sub(r"[^0-9a-z]+", " ", name.lower()).strip()
 
 
 def _rests(words_of: dict[str, str], stem: str) -> Iterator[tuple[str, str]]:
-    """Yield what names say beside a word they begin or end with, with the name."""
+    """Yield the rest of each name that begins or ends with a word, and the name."""
     for name, words in words_of.items():
         if words.startswith(stem):
             yield words.removeprefix(stem).strip(), name
@@ -214,19 +242,21 @@ def rows_of_counts(frame: pd.DataFrame, wide: WideCounts | None = None) -> pd.Da
             f"The table has a column {taken[0]!r} already. Rename it, so that the "
             "counts get theirs."
         )
-    parts, n_missing = [], 0
+    parts = []
+    n_missing = 0
     for group in wide.groups:
-        asked, chosen = _counts(frame, group.asked), _counts(frame, group.chosen)
+        asked = _counts(frame, group.asked)
+        chosen = _counts(frame, group.chosen)
         _check_part(asked, chosen, group)
-        known = ~(np.isnan(asked) | np.isnan(chosen))
-        n_missing += int((~known).sum())
-        for answer, people in ((YES, chosen), (NO, asked - chosen)):
-            new: dict[str, Any] = {
+        missing = np.isnan(asked) | np.isnan(chosen)
+        n_missing += int(missing.sum())
+        for answer, people in {YES: chosen, NO: asked - chosen}.items():
+            new_columns: dict[str, Any] = {
                 wide.feature: group.name,
                 wide.outcome: answer,
                 PEOPLE: people,
             }
-            parts.append(rest.assign(**new)[known & (people > 0)])
+            parts.append(rest.assign(**new_columns)[~missing & (people > 0)])
     table = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     if table.empty:
         raise ValueError("All counts are missing or 0, so nobody is counted.")
@@ -241,19 +271,21 @@ def rows_of_counts(frame: pd.DataFrame, wide: WideCounts | None = None) -> pd.Da
 
 
 def _counts(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+    """Return a column of counts; ValueError unless whole numbers of 0 or more."""
     if name not in frame:
         raise ValueError(f"The table has no column {name!r} of counts.")
     numbers = pd.to_numeric(frame[name], errors="coerce")
     counts: NDArray[np.float64] = numbers.to_numpy(np.float64, na_value=np.nan)
     missing = frame[name].isna().to_numpy()
     with np.errstate(invalid="ignore"):
-        fits = missing | (np.isfinite(counts) & (counts >= 0) & (counts % 1 == 0))
-    wrong = np.flatnonzero(~fits)
+        is_count = np.isfinite(counts) & (counts >= 0) & (counts % 1 == 0)
+    wrong = np.flatnonzero(~(missing | is_count))
     if len(wrong):
+        first = wrong[0]
         raise ValueError(
             f"{name!r} holds no whole number of 0 or more in {len(wrong):,} rows, "
-            f"first row {wrong[0] + 1} with "
-            f"{as_written(frame[name].iloc[wrong[0]])}. Correct these rows."
+            f"first row {first + 1} with "
+            f"{as_written(frame[name].iloc[first])}. Correct these rows."
         )
     return counts
 
@@ -261,6 +293,7 @@ def _counts(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
 def _check_part(
     asked: NDArray[np.float64], chosen: NDArray[np.float64], group: WideGroup
 ) -> None:
+    """Raise ValueError where more people have the outcome than there are."""
     wrong = np.flatnonzero(chosen > asked)
     if len(wrong):
         first = wrong[0]
