@@ -1,4 +1,4 @@
-"""What a stored sweep found: its rows, and what lies on disk beside them."""
+"""A stored sweep: its rows, and the models on disk beside them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._deciding import nearly_alike, none_decides
+from fairdash._deciding import Deciding, nearly_alike, none_decides
 from fairdash._metric_names import (
     ACCURACY,
     METRIC_NAMES,
@@ -54,7 +54,10 @@ def is_sweep(store: Store, run_id: str | None) -> bool:
 
 def can_be_shown(store: Store, run_id: str | None) -> bool:
     """Tell whether a run is a sweep that is over, with a model of a method."""
-    if run_id is None or not has_axes(run := store.run(run_id)) or not run.over:
+    if run_id is None:
+        return False
+    run = store.run(run_id)
+    if not has_axes(run) or not run.over:
         return False
     sweep = finished_sweep(store, run_id)
     return sweep is not None and bool(sweep.result.methods)
@@ -120,8 +123,10 @@ class StoredSweep:
     def chance(self, place: int = 0) -> float:
         """Return what Worst-1-DI of a setting stays below by chance, on test rows."""
         (setting,) = self.settings_at(place)
-        where = self.run.dataset_id, self.subgroups
-        return local_by_measure(self.store, [setting], *where).chance
+        local = local_by_measure(
+            self.store, [setting], self.run.dataset_id, self.subgroups
+        )
+        return local.chance
 
     def none_decides(self) -> str:
         """Say that no setting decides, and what to do; "" where one does.
@@ -130,27 +135,31 @@ class StoredSweep:
         """
         if not self.run.over:
             return ""  # the next model may decide
-        result = self.result
-        places = range(len(result.means))
-        judged = [result.deciding(place) for place in places]
-        tested = [result.deciding(place, "test") for place in places]
-        pairs = zip(judged, tested, strict=True)
-        return none_decides([v if v.idle else t for v, t in pairs])
+        return none_decides(
+            [self._worse_deciding(place) for place in range(len(self.result.means))]
+        )
+
+    def _worse_deciding(self, place: int) -> Deciding:
+        """Return how a setting decides on test rows, or on validation rows if idle."""
+        on_validation = self.result.deciding(place)
+        if on_validation.idle:
+            return on_validation
+        return self.result.deciding(place, "test")
 
     def compared(self, place: int) -> list[Setting]:
         """Return the plain model, if one was trained on a seed of it, and a setting."""
         method = str(self.result.means["method"].iloc[place])
         plain = self.once(lambda: self.result.baseline(method), "baseline", method)
         places = [place] if plain is None else [plain, place]
-        return [model for at in places for model in self.settings_at(at)]
+        return [model for index in places for model in self.settings_at(index)]
 
     def certification_table(self, limits: Mapping[str, float]) -> pd.DataFrame:
         """Return what `fairdash.sweep.choose_certified` tests, of the first seed.
 
-        The candidates on the front of accuracy against the largest gap, in units of its
-        limit, judged without test rows, on which decisions are counted, those of a
-        random mixture as they are drawn; no row where none decides. Models are called
-        by the places of their settings.
+        The candidates are on the front of accuracy against the largest gap in units of
+        its limit, which is judged without test rows. Decisions are counted on test
+        rows, those of a random mixture as they are drawn. There is no row where no
+        model decides. Models are called by the places of their settings.
         """
         rows = self.result.rows
         rows = rows[rows["method"].isin(self.result.methods)]
@@ -162,14 +171,16 @@ class StoredSweep:
             int(place): ScoredModel(Trained(str(key)), self.rule, seed)
             for place, key in zip(places, rows["key"], strict=True)
         }
-        # where no subgroup is estimable, the other limits put the models in order
+        # Where no subgroup is estimable, the other limits put the models in order.
         ranking = self.result.ranking(WORST)[rows.index].fillna(0.0)
         shares = ranking / limits.get(WORST, np.inf)
-        where = self.store, self.run.dataset_id, seed, self.subgroups
-        validation, test = rows_of(*where, "validation"), rows_of(*where, "test")
+        table_and_seed = self.store, self.run.dataset_id, seed, self.subgroups
+        validation = rows_of(*table_and_seed, "validation")
+        test = rows_of(*table_and_seed, "test")
 
         def decided(place: int) -> tuple[Decisions, NDArray[Any]]:
-            return validation.decisions(models[place]), test.predictions(models[place])
+            model = models[place]
+            return validation.decisions(model), test.predictions(model)
 
         return candidate_table(
             list(models),
@@ -184,24 +195,25 @@ class StoredSweep:
     ) -> dict[int, list[Kpi]]:
         """Return the cards of every setting of a method, by its place.
 
-        Accuracy, DI and Worst-1-DI on test rows, with the change from the unconstrained
-        model on the same seeds. And whether the limit on ``metric`` holds, on both.
+        They are of accuracy, DI and Worst-1-DI on test rows, with the change from the
+        unconstrained model on the same seeds. The last says whether the limit on
+        ``metric`` holds, on validation rows and on test rows.
         """
         means = self.result.means
         points = self.result.points(AXES, limit, metric=metric)
         plain = self.result.baseline(method)
         before = None if plain is None else means.iloc[plain]
-        return {
-            int(place): [
-                *(_card(means.iloc[place], before, *shown) for shown in _CARDS),
-                self._limit_card(
-                    points.iloc[place], limit_words(limit, LIMITED[metric])
-                ),
-            ]
-            for place in np.flatnonzero(means["method"] == method)
-        }
+        limit_name = limit_words(limit, LIMITED[metric])
+        by_place = {}
+        for place in np.flatnonzero(means["method"] == method):
+            row = means.iloc[place]
+            cards = [_card(row, before, name, style) for name, style in _CARDS]
+            cards.append(self._limit_card(points.iloc[place], limit_name))
+            by_place[int(place)] = cards
+        return by_place
 
     def _limit_card(self, point: "pd.Series[Any]", limit: str) -> Kpi:
+        """Return the card of a limit: whether it holds, or why that says nothing."""
         place = int(point["place"])
         judged = self.result.deciding(place)
         tested = self.result.deciding(place, "test")
@@ -228,7 +240,7 @@ class StoredSweep:
 def finished_sweep(
     store: Store, run_id: str, rule: DecisionRule = USUAL
 ) -> StoredSweep | None:
-    """Return what a run that is over came to; nothing of it can change any more."""
+    """Return the sweep of a run that is over, which cannot change any more."""
     return StoredSweep.of(store, store.snapshot(run_id), rule)
 
 
@@ -245,21 +257,21 @@ def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataF
     A run of an earlier version does not say who decides, or has the figures of random
     mixtures rounded at one half: these are measured anew, too.
     """
-    rows, run = snapshot.table(), snapshot.run
+    rows = snapshot.table()
+    run = snapshot.run
     if rows.empty:
         return rows
     rows = rows[rows["method"].isin(list(CATALOG))].reset_index(drop=True)
-    anew = np.flatnonzero(_out_of_date(rows) | (not rule.usual))
-    if not len(anew):
+    outdated = rows[_out_of_date(rows) | (not rule.usual)]
+    if outdated.empty:
         return _with_alike(store, run, rows)
-    where = store, run.dataset_id, Subgroups.model_validate(run.spec["subgroups"])
-    by_rule = [
-        _measured(*where, ScoredModel(Trained(str(key)), rule, int(seed)))
-        for key, seed in zip(
-            rows["key"].iloc[anew], rows["seed"].iloc[anew], strict=True
-        )
+    subgroups = Subgroups.model_validate(run.spec["subgroups"])
+    models = [
+        ScoredModel(Trained(str(key)), rule, int(seed))
+        for key, seed in zip(outdated["key"], outdated["seed"], strict=True)
     ]
-    measured = pd.concat(by_rule, ignore_index=True).set_index(rows.index[anew])
+    by_rule = [_measured(store, run.dataset_id, subgroups, model) for model in models]
+    measured = pd.concat(by_rule, ignore_index=True).set_index(outdated.index)
     table = rows.reindex(columns=rows.columns.union(measured.columns, sort=False))
     table.loc[measured.index, measured.columns] = measured
     return _with_alike(store, run, table)
@@ -268,19 +280,21 @@ def model_rows(store: Store, snapshot: Snapshot, rule: DecisionRule) -> pd.DataF
 def _with_alike(store: Store, run: RunRecord, rows: pd.DataFrame) -> pd.DataFrame:
     """Mark models that decide nearly alike, which earlier versions did not.
 
-    What a row lacks is its base rate; that of the rows of a seed is read from the data.
+    Their rows lack the base rate, so that of the rows of each seed is read from the
+    data.
     """
     marks = rows.reindex(columns=["validation_alike", "test_alike"])
     if marks.notna().all(axis=None):
         return rows
-    dataset, table = store.dataset(run.dataset_id), rows.copy()
+    dataset = store.dataset(run.dataset_id)
+    table = rows.copy()
     seeds = table["seed"].astype(int)
     for part in ("validation", "test"):
         base_rate = {}
         for seed in seeds.unique():
-            where = getattr(split(dataset, int(seed)), part)
-            weight = dataset.weight_of(where)
-            base_rate[seed] = np.average(dataset.y[where], weights=weight)
+            indices = getattr(split(dataset, int(seed)), part)
+            weight = dataset.weight_of(indices)
+            base_rate[seed] = np.average(dataset.y[indices], weights=weight)
         accepted = table[f"{part}_selection_rate"]
         alike = nearly_alike(accepted, seeds.map(base_rate))
         table[f"{part}_alike"] = alike.astype(float)
@@ -289,9 +303,11 @@ def _with_alike(store: Store, run: RunRecord, rows: pd.DataFrame) -> pd.DataFram
 
 
 def _out_of_date(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    says = rows.reindex(columns=["validation_constant", DRAWN]).notna()
-    mixture = rows["method"].map(lambda method: CATALOG[method].mixture)
-    return (~says["validation_constant"] | (mixture & ~says[DRAWN])).to_numpy(bool)
+    """Flag rows that do not say who decides, and mixtures that were not drawn."""
+    present = rows.reindex(columns=["validation_constant", DRAWN]).notna()
+    is_mixture = rows["method"].map(lambda method: CATALOG[method].mixture)
+    undrawn = is_mixture & ~present[DRAWN]
+    return (~present["validation_constant"] | undrawn).to_numpy(bool)
 
 
 @lru_cache(maxsize=5000)  # a growing sweep is read once a second
@@ -301,12 +317,13 @@ def _measured(
     subgroups: Subgroups,
     model: ScoredModel,
 ) -> pd.DataFrame:
+    """Return the figures of one model's decisions, in a table of one row."""
     decided = decisions(store, dataset_id, model)
-    drawn = isinstance(decided, Drawn)
+    is_drawn = isinstance(decided, Drawn)
     chance = decided.chance if isinstance(decided, Drawn) else decided.astype(float)
-    row = score(
-        store.dataset(dataset_id), model.seed, chance[None], subgroups, drawn=drawn
-    )
+    dataset = store.dataset(dataset_id)
+    row = score(dataset, model.seed, chance[None], subgroups, drawn=is_drawn)
+    # Decisions are no scores, so their AUC and log loss say nothing.
     of_scores = row.filter(regex=r"_(auc|log_loss)(_low|_high)?$")
     return row.drop(columns=of_scores.columns)
 
@@ -317,12 +334,13 @@ def _card(
     metric: str,
     style: Any,
 ) -> Kpi:
-    name, label = f"test_{metric}", metric_title(metric)
-    if np.isnan(row[name]):
-        return Kpi(label, style(row[name]), "not estimable")
-    spread, note, delta = row[f"{name}_sd"], "one seed", ""
-    if not np.isnan(spread):
-        note = f"± {in_points(spread)} over seeds"
-    if before is not None:
-        delta = points(row[name] - before[name])
-    return Kpi(label, style(row[name]), note, delta=delta)
+    """Return the card of a metric on test rows, with the change from ``before``."""
+    name = f"test_{metric}"
+    label = metric_title(metric)
+    value = row[name]
+    if np.isnan(value):
+        return Kpi(label, style(value), "not estimable")
+    spread = row[f"{name}_sd"]
+    note = "one seed" if np.isnan(spread) else f"± {in_points(spread)} over seeds"
+    delta = "" if before is None else points(value - before[name])
+    return Kpi(label, style(value), note, delta=delta)

@@ -52,8 +52,8 @@ class Part:
     def counts(self, decided: NDArray[Any], measure: str) -> pd.DataFrame:
         """Return subgroup, group, n and positives of a rate of decisions, (n_rows,).
 
-        Or of error costs, whose positives are their sum. Of chances of decisions
-        positives are the expected ones.
+        Positives of error costs are their sum; those of chances of decisions are the
+        expected number.
         """
         costs = catalog.error_costs(measure)
         everyone = np.ones(len(self.y), bool)
@@ -145,13 +145,13 @@ def candidate_table(
     models : sequence of int
         By which the table names them.
     scores : callable
-        From a model to its scores of validation and of test rows. Of a random mixture
+        From a model to its scores of validation and of test rows. For a random mixture
         the former may be `Drawn`, and the latter are decisions once drawn: the test
         counts decisions.
     parts : pair of `Part`
         Validation rows and test rows.
     local : mapping of int to float, optional
-        Of each model its local gaps in units of their limit, judged by other rows.
+        Local gaps of each model in units of their limit, judged by other rows.
     """
     validation, test = parts
     weight = validation.sample_weight

@@ -41,8 +41,9 @@ class MethodComparison:
     Attributes
     ----------
     blocks : {"tables", "splits"}
-        What methods were ranked on. Splits of one table share rows: then Friedman's and
-        Nemenyi's p-values are too small, and only the paired intervals allow for it.
+        The blocks in which methods were ranked. Splits of one table share rows: then
+        Friedman's and Nemenyi's p-values are too small, and only the paired intervals
+        allow for it.
     n_blocks : int
     statistic, p_value : float
         Friedman's chi-square, corrected for ties, and its p-value.
@@ -87,7 +88,7 @@ def compare_methods(
     Parameters
     ----------
     rows : DataFrame
-        What ``fairdash run --out`` writes: a row a model, with a column per measure, or
+        Table of ``fairdash run --out``: a row a model, with a column per measure, or
         the long table of a benchmark. A setting of a method counts as a method of its
         own.
     measure : str

@@ -12,7 +12,7 @@ from fairdash.sweep._ranking import PREFIX, ranking_column
 PARTS = ("validation_", "test_")
 GAINS = frozenset(
     {"accuracy", "balanced_accuracy", "auc", "demographic_parity_ratio"}
-)  # larger is better; of every other metric smaller is
+)  # larger is better; for every other metric smaller is
 AXES = ("test_worst_1_di", "test_accuracy")
 NO_LIMITS: Mapping[str, float] = {}
 
@@ -41,11 +41,11 @@ def within(rows: pd.DataFrame, limits: Mapping[str, float]) -> NDArray[np.bool_]
 def decides(rows: pd.DataFrame, part: str) -> NDArray[np.bool_]:
     """Tell which models decide at all on the rows of a part.
 
-    Of a mean over seeds at least half must. A model that accepts nearly all or none, or
-    is not clearly better than guessing, is on no front and keeps no limit, however
-    small its gaps.
+    In a mean over seeds at least half of the models must. A model that accepts nearly
+    all or none, or is not clearly better than guessing, is on no front and keeps no
+    limit, however small its gaps.
 
-    Rows of before there was a column ``constant`` all count as deciding.
+    Rows of earlier versions lack the column ``constant`` and all count as deciding.
     """
     if f"{part}_constant" not in rows:
         return np.ones(len(rows), dtype=bool)
@@ -70,8 +70,8 @@ def pareto_front(
         on one of the axes is on no front, nor is a model that does not decide: see
         `decides`.
     axes : pair of str, default=("test_worst_1_di", "test_accuracy")
-        Of accuracies, AUC and the demographic parity ratio more is better, of all
-        others less.
+        More is better for accuracies, AUC and the demographic parity ratio, less for
+        all others.
         A front over the test rows of many models flatters the method with the most
         settings: to choose, name columns of the validation rows.
     limits : mapping of column to float, optional

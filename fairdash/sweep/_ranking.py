@@ -45,7 +45,7 @@ def local_gaps(
     Parameters
     ----------
     scores : ndarray of shape (n_models, n_rows)
-        Of all rows; a row is decided positively above one half.
+        Scores of all rows; a row is decided positively above one half.
     drawn : bool, default=False
         Whether scores are chances with which decisions are drawn: gaps are expected.
     """

@@ -129,9 +129,9 @@ class SweepResult:
     ) -> int:
         """Return the place to open on: the best within a limit on a gap, or nearest.
 
-        Of one method, if it is given; else the plain model where it keeps the limit, so
-        that there is nothing to fix, where no setting is nearer to it, or where none
-        decides.
+        With a ``method`` it is one of that method. Else it is the plain model where
+        that keeps the limit, so that there is nothing to fix, where no setting is
+        nearer to it, or where none decides.
         """
         if method is None:
             plain = self.plain_within(limit, metric)

@@ -52,7 +52,7 @@ class DataSource(_Frozen):
     sample : str, optional
         Name of a sample that comes with the package; it has roles of its own.
     sha256 : str, optional
-        Of the sample's file when results were made of it; another one is refused.
+        Digest of the sample's file when results were made of it; another is refused.
     table : str, optional
         `fairdash.datasets.reading.table_digest` of a file: one uploaded to the store,
         or one given beside the configuration (``fairdash run --table``).
@@ -64,7 +64,7 @@ class DataSource(_Frozen):
     source : str, optional
         Name of a source that the operator lists for everybody, such as a database.
     sample_rows : int, optional
-        Of more rows at a path so many are drawn, in proportion to outcome and group.
+        If a path has more rows, so many are drawn, in proportion to outcome and group.
     roles : Roles
         Meaning of the columns.
     """

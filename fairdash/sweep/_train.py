@@ -336,7 +336,7 @@ def load_dataset(
 ) -> datasets.Dataset:
     """Return the data set of a sample, file or address, keyed by the file's content.
 
-    Of a ``table`` that was uploaded to the store, ``path`` is that same file.
+    For a ``table`` that was uploaded to the store, ``path`` is that same file.
 
     Raises ValueError when the table is not given, or the file does not fit.
     """

@@ -97,7 +97,7 @@ def trial_key(
     nor a parameter that came later at its default: keys are older than the choice. A
     parameter that is gone still is. ``version`` is that of results, by default today's.
     """
-    # What came later enters a key only where it is not as it always was: so stored
+    # Later fields enter a key only where they differ from what always was: so stored
     # models keep their keys.
     if train_rows is not None:
         question["train_rows"] = train_rows
