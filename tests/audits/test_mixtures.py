@@ -118,7 +118,8 @@ def test_figures_that_an_earlier_version_rounded_are_measured_anew(
     old = snapshot.table().drop(columns=DRAWN)
     rounded = old["method"].isin([t.method for t in mixtures])
     figures = old.filter(regex="^(test|validation)_").columns
-    of_decisions = [n for n in figures if not n.endswith(("auc", "log_loss"))]
+    of_scores = old.filter(regex=r"_(auc|log_loss)(_low|_high)?$").columns
+    of_decisions = figures.difference(of_scores)
     old.loc[rounded, of_decisions] = -1.0
     monkeypatch.setattr(type(snapshot), "table", lambda self: old)
     then = StoredSweep.of(store, snapshot).result.rows

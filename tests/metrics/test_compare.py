@@ -163,3 +163,26 @@ def test_weighted_changes_are_of_rows_repeated_and_their_spread_of_weighted_rows
     same = compare(rows.y, *two, **rows.where, sample_weight=ones)
     np.testing.assert_allclose(same["low"], plain["low"], atol=0.01)
     np.testing.assert_allclose(same["high"], plain["high"], atol=0.01)
+
+
+def test_a_group_of_one_row_widens_the_change_and_does_not_end_it():
+    sizes = {"large": (90, 90, 0), "small": (70, 60, 1)}
+    subgroup = np.repeat(list(sizes), [sum(n) for n in sizes.values()])
+    group = np.concatenate([np.repeat([*"abc"], n) for n in sizes.values()])
+    rng = np.random.default_rng(5)
+    y, before, after = rng.integers(0, 2, (3, len(group)))
+    groups = {"sensitive_features": group, "subgroups": subgroup, "min_size": 50}
+    with_one = compare(y, before, after, **groups).set_index("metric")
+    one = group == "c"
+    before[one] = after[one] = 1
+    apart = compare(y, before, after, **groups).set_index("metric")
+    kept = {name: values[~one] for name, values in groups.items() if name != "min_size"}
+    without = compare(
+        y[~one], before[~one], after[~one], **kept, min_size=50
+    ).set_index("metric")
+    for changes in (with_one, apart):
+        worst = changes.loc["worst_1_di"]
+        assert worst["low"] <= worst["difference"] <= worst["high"]
+        width = worst["high"] - worst["low"]
+        narrow = without.loc["worst_1_di", ["low", "high"]]
+        assert width > narrow["high"] - narrow["low"]

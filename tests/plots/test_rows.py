@@ -123,17 +123,17 @@ def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
         assert "%{x}" not in bar.hovertemplate
 
 
-def test_base_rates_of_hostile_names_show_their_own_numbers():
-    table, overall = rates(HOSTILE, HOSTILE)
-    figure = plots.plot_base_rates(table, overall, groups=HOSTILE).figure
+@pytest.mark.parametrize("groups", [HOSTILE, HOSTILE[:4]])
+def test_base_rates_of_hostile_names_show_their_own_numbers(groups):
+    table, overall = rates(groups, HOSTILE)
+    figure = plots.plot_base_rates(table, overall, groups=groups).figure
     traces = [trace for trace in figure.data if trace.mode == "markers"]
-    lines = [trace for trace in figure.data if trace.mode == "lines"]
-    for group, total, trace, line in zip(
-        HOSTILE, overall["rate"], traces, lines, strict=True
-    ):
+    for group, trace in zip(groups, traces, strict=True):
         own = table[table["group"] == group]
         assert drawn(figure, trace.name) == rows_of(own, "rate")
-        assert line.x == (total, total)
+    lines = [trace.x for trace in figure.data if trace.mode == "lines"]
+    totals = [(total, total) for total in overall["rate"]]
+    assert lines == (totals if len(groups) <= 4 else [])
 
 
 @pytest.mark.parametrize("names", [("ROAD λ 2", "Unconstrained"), HOSTILE])

@@ -295,10 +295,11 @@ class GroupMeans(NamedTuple):
         contrast[row, pairs[:, 0]] = 1.0
         contrast[row, pairs[:, 1]] = -1.0
         covariance = self._with_two_more()
-        of_change = np.einsum(
-            "w,gwhv,v->gh", _AFTER_LESS_BEFORE, covariance, _AFTER_LESS_BEFORE
-        )
+        of_change = _of_changes(covariance)
         self._widen_few(covariance)
+        # A group of one row or unit has that shrunk rate's spread alone.
+        covariance = np.nan_to_num(covariance)
+        of_change = np.where(np.isnan(of_change), _of_changes(covariance), of_change)
         gaps = PairGaps(contrast, self.mean, covariance, of_change)
         return gaps.interval_of_largest(confidence)
 
@@ -347,6 +348,14 @@ class GroupMeans(NamedTuple):
         pairs = np.array(list(itertools.combinations(range(len(self.mean)), 2)))
         too_few = cells.too_few(*pairs.T).any(axis=0)
         return np.unique(pairs[~too_few])
+
+
+def _of_changes(covariance: Array) -> Array:
+    """Return the covariance of the changes of means, (groups, groups)."""
+    changes: Array = np.einsum(
+        "w,gwhv,v->gh", _AFTER_LESS_BEFORE, covariance, _AFTER_LESS_BEFORE
+    )
+    return changes
 
 
 def _covariance(
