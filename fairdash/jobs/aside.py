@@ -167,8 +167,8 @@ def serve() -> None:
     while True:
         try:
             task = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
+        except (EOFError, pickle.UnpicklingError):
+            return  # the app has ended, perhaps in the middle of a call
         try:
             running = True
             answer = _answer(task)
@@ -176,8 +176,12 @@ def serve() -> None:
         except _Interrupted:
             running = False
             answer = True, CancelledError()
-        pickle.dump(answer, answers)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers)
+            answers.flush()
+        except BrokenPipeError:
+            # The app has ended: nobody waits. An ordinary end would flush once more.
+            os._exit(0)
 
 
 def _exchange(child: "subprocess.Popen[bytes]", task: _Task) -> tuple[bool, Any]:

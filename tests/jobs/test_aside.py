@@ -1,12 +1,15 @@
 """The process beside the app: answers, errors and its end."""
 
 import os
+import pickle
+import subprocess
+import sys
 import time
 from concurrent.futures import CancelledError
 
 import pytest
 
-from fairdash.jobs.aside import Aside
+from fairdash.jobs.aside import _SERVE, Aside, _Task
 
 
 @pytest.fixture
@@ -70,3 +73,19 @@ def test_inline_runs_here(monkeypatch):
     aside = Aside()
     assert aside.call("os:getpid").result() == os.getpid()
     aside.close()
+
+
+def test_a_process_whose_app_has_gone_ends_without_a_word():
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-c", _SERVE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    pickle.dump(_Task("time:sleep", (0.1,), {}), child.stdin)
+    child.stdin.flush()
+    child.stdout.close()
+    child.stdin.close()
+    assert child.wait(60) == 0
+    assert child.stderr.read() == b""
+    child.stderr.close()
