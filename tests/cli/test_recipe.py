@@ -100,17 +100,30 @@ def test_a_policy_leaves_out_the_same_kinds_of_rows_next_month(applications):
     assert "another loan_purpose" in reasons
 
 
-def test_a_monitor_of_a_data_set_begins_with_its_recipe(applications):
-    table, _ = applications
-    roles = Roles(
+def roles_of(**more):
+    """Return the roles of the applications."""
+    return Roles(
         target="action_taken",
         positive=("1", "2"),
         negative=("3",),
         sensitive_feature="derived_race",
         features=("income",),
-        rows=RECIPE["rows"],
-        preparation=RECIPE["preparation"],
+        **more,
     )
+
+
+def load_a_model_of(table, monkeypatch, **more):
+    """Let every model file be of a model trained on the applications."""
+    roles = roles_of(**more)
+    dataset = make_dataset(table, roles, name="loans")
+    encoder = encode(dataset, np.arange(dataset.n_rows)).encoder
+    model = PortableModel(Halves(), encoder, roles, dataset.group_names)
+    monkeypatch.setattr("fairdash.cli._export.load", lambda path: model)
+
+
+def test_a_monitor_of_a_data_set_begins_with_its_recipe(applications):
+    table, _ = applications
+    roles = roles_of(rows=RECIPE["rows"], preparation=RECIPE["preparation"])
     policy = tables.Policy.parse(
         tables.first_policy(roles, table, Subgroups()).encode(), "p.yaml"
     )
@@ -132,18 +145,8 @@ def test_predict_scores_only_rows_of_the_kind_it_was_trained_on(
     applications, tmp_path, monkeypatch
 ):
     table, path = applications
-    roles = Roles(
-        target="action_taken",
-        positive=("1", "2"),
-        negative=("3",),
-        sensitive_feature="derived_race",
-        features=("income",),
-        rows=[*RECIPE["rows"], {"column": "action_taken", "missing": False}],
-    )
-    dataset = make_dataset(table, roles, name="loans")
-    encoder = encode(dataset, np.arange(dataset.n_rows)).encoder
-    model = PortableModel(Halves(), encoder, roles, dataset.group_names)
-    monkeypatch.setattr("fairdash.cli._export.load", lambda path: model)
+    rows = [*RECIPE["rows"], {"column": "action_taken", "missing": False}]
+    load_a_model_of(table, monkeypatch, rows=rows)
     out = tmp_path / "scored.csv"
     done = call("model", "predict", path, path, "--out", out)
     assert done.exit_code == 0, done.output
@@ -156,17 +159,7 @@ def test_predict_scores_only_rows_of_the_kind_it_was_trained_on(
 
 def test_predict_gets_columns_of_a_second_table(applications, tmp_path, monkeypatch):
     table, path = applications
-    roles = Roles(
-        target="action_taken",
-        positive=("1", "2"),
-        negative=("3",),
-        sensitive_feature="derived_race",
-        features=("income",),
-    )
-    dataset = make_dataset(table, roles, name="loans")
-    encoder = encode(dataset, np.arange(dataset.n_rows)).encoder
-    model = PortableModel(Halves(), encoder, roles, dataset.group_names)
-    monkeypatch.setattr("fairdash.cli._export.load", lambda path: model)
+    load_a_model_of(table, monkeypatch)
     numbered = table.assign(id=np.arange(len(table)))
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     numbered.drop(columns="income").to_csv(first, index=False)
