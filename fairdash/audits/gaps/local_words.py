@@ -28,6 +28,7 @@ from fairdash.sweep import BASELINE
 from fairdash.wording import NO_GAP, place_brief, priced_brief
 
 PAIR_WORDS = "for all pairs of groups in all subgroups at once."
+_NO_REACH, _LARGE_REACH = 0.005, 0.2  # of a gap by chance
 _NONE = "No subgroup is estimable. Choose wider ones or a smaller size."
 
 
@@ -150,10 +151,13 @@ def _unsure_details(gaps: LocalGaps) -> str:
 
 def _reach(gaps: LocalGaps) -> str:
     """Say how large a gap chance alone can show, and whether small groups are why."""
+    if gaps.chance < _NO_REACH:
+        return ""  # the model decides alike for all of a subgroup
     words = f"A fair model can reach {_size(gaps, gaps.chance)}"
+    if gaps.chance < _LARGE_REACH or not gaps.has_tiny_groups:
+        return f"{words}."
     # Not which and how many: a report does not show how many a small group has.
-    why = ": some groups have fewer than ten rows in a subgroup"
-    return f"{words}{why if gaps.has_tiny_groups else ''}."
+    return f"{words}: some groups have fewer than ten rows in a subgroup."
 
 
 def _over_all(gaps: LocalGaps) -> str:

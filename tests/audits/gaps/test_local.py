@@ -11,6 +11,7 @@ from toys import ROLES, people_csv
 
 from fairdash import plots, ui
 from fairdash.audits import Setting, gaps, trials
+from fairdash.audits.gaps import local_words
 from fairdash.datasets import Subgroups, split
 from fairdash.jobs import submit
 from fairdash.metrics import Finding, Speech
@@ -176,6 +177,10 @@ def test_where_no_gap_is_sure_the_largest_is_said_to_be_chance():
     alone = result_of([LARGE], 0.6, findings[1])
     assert alone.brief(SPEECH).endswith("A fair model can reach 60 points.")
     clear = Finding("selection_rate", None, "b", "a", -0.2, -0.3, -0.1, sure=True)
+    # A model that decides alike in every subgroup reaches nothing.
+    assert local_words._reach(result_of([TINY, LARGE], 0.0)) == ""
+    small = local_words._reach(result_of([TINY, LARGE], 0.1))
+    assert small == "A fair model can reach 10 points."
     whole = replace(result, whole=clear).brief(SPEECH)
     assert whole.startswith("No gap inside a subgroup is beyond chance. A fair model")
     assert whole.endswith(f"{why} subgroup. Over all rows the gap is 20 points.")
