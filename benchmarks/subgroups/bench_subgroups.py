@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash.analysis.subgroups.conditions import search_columns
-from fairdash.analysis.subgroups.search import Rows
+from fairdash.analysis.subgroups.rows import Rows
 from fairdash.audits import find_subgroups
 
 

@@ -43,6 +43,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.analysis import impact_ratios, sequential, subgroups, table_search
+    from fairdash.analysis.adjustment import holm
     from fairdash.analysis.breaks import surely_broken
     from fairdash.analysis.condensing import cells_of
     from fairdash.analysis.dealing import Sample
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from fairdash.analysis.mean_differences import standardised_difference
     from fairdash.analysis.noise import NOISE_CONFIDENCE, Noise, Places, most_assumed
     from fairdash.analysis.shifts import column_shifts
-    from fairdash.analysis.subgroups.search import holm
     from fairdash.analysis.table_search import (
         TableColumn,
         in_table,

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, kstwo
 
 from fairdash._wording import amount, percent
+from fairdash.analysis.adjustment import holm
 from fairdash.analysis.dealing import Dealt, Sample
-from fairdash.analysis.subgroups.search import holm
 from fairdash.datasets import MISSING, column_kinds
 
 

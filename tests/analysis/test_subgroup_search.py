@@ -10,16 +10,15 @@ from cases import paired
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdash.analysis.subgroups.conditions import Condition, describe, search_columns
-from fairdash.analysis.subgroups.search import (
-    Rows,
-    certain_gap,
+from fairdash.analysis.subgroups.chance import (
     largest_by_chance,
     permuted,
     random_signs,
-    search,
-    studentised,
 )
+from fairdash.analysis.subgroups.conditions import Condition, describe, search_columns
+from fairdash.analysis.subgroups.gaps import certain_gap, studentised
+from fairdash.analysis.subgroups.rows import Rows
+from fairdash.analysis.subgroups.search import search
 
 
 def table(seed, n=70, n_groups=2, weighted=False, numbers=False):

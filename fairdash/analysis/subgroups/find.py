@@ -12,18 +12,13 @@ from scipy.special import ndtr, ndtri, stdtrit
 from fairdash import _validation as validation
 from fairdash._columns import in_one_order
 from fairdash._counts import people_of
+from fairdash.analysis.adjustment import holm
+from fairdash.analysis.subgroups.chance import largest_by_chance
 from fairdash.analysis.subgroups.conditions import describe, search_columns
-from fairdash.analysis.subgroups.search import (
-    Conditions,
-    Mask,
-    Rows,
-    gap_between,
-    holm,
-    largest_by_chance,
-    search,
-    widest_pair,
-    without_redundant,
-)
+from fairdash.analysis.subgroups.gaps import gap_between, widest_pair
+from fairdash.analysis.subgroups.redundancy import without_redundant
+from fairdash.analysis.subgroups.rows import Conditions, Mask, Rows
+from fairdash.analysis.subgroups.search import search
 from fairdash.metrics import Measured, catalog, counting, variance
 
 SEARCHED_MEASURES = catalog.Keys(

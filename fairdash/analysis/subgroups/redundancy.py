@@ -1,0 +1,88 @@
+"""A list of subgroups in which each says something new."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from fairdash.analysis.subgroups.gaps import (
+    certain_gap,
+    gap_between,
+    studentised,
+    widest_pair,
+)
+from fairdash.analysis.subgroups.rows import Conditions, Mask, Rows
+
+_ALIKE = 3.0  # standard errors; the best of many looks larger than it is
+_SHARE = 0.5  # of its gap that rows outside must show to explain it
+_SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
+
+
+def without_redundant(
+    rows: Rows,
+    candidates: Iterable[Conditions],
+    inside: Callable[[Conditions], Mask],
+    *,
+    critical: float,
+    most: int,
+) -> list[Conditions]:
+    """Go through subgroups, best first, and list those that say something new.
+
+    1. A subgroup is skipped if its rows outside all listed ones show no gap of their
+       own, by ``critical`` standard errors. Where its own statistic is not that large,
+       four fifths of it must stand outside.
+    2. A listed one gives up a condition as long as its parent, without it, explains its
+       gap: that of the rows that come in is more than half of it, and less than three
+       standard errors smaller.
+
+    The list is ordered by the certain gap, then by the statistic.
+    """
+
+    def statistic(mask: Mask) -> float:
+        return float(studentised(rows.counts_of(mask)))
+
+    listed: dict[Conditions, Mask] = {}
+    union = np.zeros(len(rows), bool)
+    for conditions in candidates:
+        mask = inside(conditions)
+        z = statistic(mask)
+        needed = critical if z > critical else _SIMILAR * z
+        if listed and statistic(mask & ~union) <= needed:
+            continue
+        general = _general(rows, conditions, inside)
+        if general in listed:
+            continue
+        listed[general] = inside(general)
+        union |= listed[general]
+        if len(listed) == most:
+            break
+
+    def rank(conditions: Conditions) -> tuple[float, float]:
+        counts = rows.counts_of(listed[conditions])
+        certain = float(certain_gap(counts, critical))
+        return -max(certain, 0.0), -float(studentised(counts))
+
+    return sorted(listed, key=rank)
+
+
+def _general(
+    rows: Rows, conditions: Conditions, inside: Callable[[Conditions], Mask]
+) -> Conditions:
+    """Give up conditions as long as the parent explains the gap."""
+    if len(conditions) < 2:
+        return conditions
+    mask = inside(conditions)
+    counts = rows.counts_of(mask)
+    groups = widest_pair(counts)
+    pair = gap_between(counts, *groups)
+    explaining = []
+    for i in range(len(conditions)):
+        parent = conditions[:i] + conditions[i + 1 :]
+        added = inside(parent) & ~mask
+        of_added = gap_between(rows.counts_of(added), *groups)
+        z = (pair.gap - of_added.gap) / np.sqrt(pair.variance + of_added.variance)
+        if z < _ALIKE and of_added.gap > _SHARE * pair.gap:
+            explaining.append((float(of_added.gap), i, parent))
+    if not explaining:
+        return conditions
+    _, _, best_parent = max(explaining)
+    return _general(rows, best_parent, inside)
