@@ -41,42 +41,42 @@ def main():
     parser.add_argument("--effort", default="fast", choices=["fast", "paper"])
     parser.add_argument("--home", type=Path, required=True, help="keeps the models")
     parser.add_argument("--out", type=Path, help="file of what was found")
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ["FAIRDASH_INLINE"] = "1"
-    store = open_store(given.home)
+    store = open_store(options.home)
     path = Path(os.environ["FAIRDASH_DATA"]) / "raw" / LAW.file
     digest = store.add_table(path.read_bytes(), LAW.file)
     tables = []
-    for name in given.ablations:
+    for name in options.ablations:
         spec = SweepSpec(
             data={"table": digest, "roles": LAW.roles, "name": LAW.title},
             methods=(
-                {"method": "unconstrained", "effort": given.effort},
+                {"method": "unconstrained", "effort": options.effort},
                 {
                     "method": "road",
                     "params": GRID | ABLATIONS[name],
-                    "effort": given.effort,
+                    "effort": options.effort,
                 },
             ),
-            seeds=tuple(range(given.seeds)),
+            seeds=tuple(range(options.seeds)),
             subgroups=LAW.subgroups,
             scaling="minmax",
         )
         sweep = sweeps.finished_sweep(store, submit(store, spec))
         for param in ABLATIONS[name]:
-            found = compare_values(sweep.result.rows, "road", param)
-            tables.append(found.assign(param=param))
-            print(f"\n{param}\n{found.to_string(float_format='%.3f')}")
+            comparison = compare_values(sweep.result.rows, "road", param)
+            tables.append(comparison.assign(param=param))
+            print(f"\n{param}\n{comparison.to_string(float_format='%.3f')}")
         if name == "normalisation":
             print(last_weights(sweep).to_string())
     store.close()
-    if given.out:
-        pd.concat(tables).to_csv(given.out, index=False)
+    if options.out:
+        pd.concat(tables).to_csv(options.out, index=False)
 
 
 def last_weights(sweep):
     """Return mean r by normalisation, seed and group at the end of training."""
-    found = []
+    problems = []
     for trial in sweep.trials.values():
         ratio = sweep.store.artifact(trial.key).ratio()
         if ratio is None or not SHOWN.items() <= trial.params.items():
@@ -87,14 +87,14 @@ def last_weights(sweep):
         means = pd.Series(ratio[-1] if ratio.ndim > 1 else ratio).groupby(
             rows.groups["sensitive_features"]
         )
-        found.append(
+        problems.append(
             {
                 "normalisation": trial.params["normalisation"],
                 "seed": trial.seed,
                 **means.mean(),
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(problems)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def packages_of(extra=""):
             if needed.name.lower() not in sizes:
                 sizes[needed.name.lower()] = megabytes(needed.name)
                 chosen = [*needed.extras] or [""]
-                waiting += [(needed.name, one) for one in chosen]
+                waiting += [(needed.name, first) for first in chosen]
     return sizes
 
 

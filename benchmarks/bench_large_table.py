@@ -192,8 +192,8 @@ class Bench:
 
         self.step("Data, the smallest subgroup", resize)
         page.keyboard.press("Escape")
-        other = page.get_by_role("radio", name="0", exact=True)
-        self.step("Data, the other value of the outcome", other.click)
+        choice = page.get_by_role("radio", name="0", exact=True)
+        self.step("Data, the other value of the outcome", choice.click)
 
 
 def visit_all(bench, address, query):
@@ -211,11 +211,13 @@ def visit_all(bench, address, query):
 def train(bench, home, roots):
     """Train a logistic regression on 100,000 rows by `fairdash run`; return its run."""
     with closing(open_store(home)) as store:
-        (known,) = store.datasets()
+        (record,) = store.datasets()
     spec = SweepSpec(
-        data=DataSource(table=known.table_sha256, roles=known.roles, name=known.name),
+        data=DataSource(
+            table=record.table_sha256, roles=record.roles, name=record.name
+        ),
         methods=(MethodGrid(method="logistic"),),
-        subgroups=known.subgroups,
+        subgroups=record.subgroups,
         train_rows=100_000,
     )
     config = home / "logistic.yaml"

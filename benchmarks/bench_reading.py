@@ -54,17 +54,17 @@ def compare_small(content: bytes, folder: Path) -> None:
     out, name = folder / "table.parquet", "small.csv"
     seconds: dict[str, list[float]] = {"here": [], "in the box": []}
     for _ in range(TURNS + 1):
-        for way, read in (
+        for way, convert in (
             ("here", reading.convert_table),
             ("in the box", reading.convert_apart),
         ):
             began = time.perf_counter()
-            read(content, out, name=name)
+            convert(content, out, name=name)
             seconds[way].append(time.perf_counter() - began)
-    here, boxed = (np.array(times[1:]) * 1e3 for times in seconds.values())
-    more = np.quantile(boxed - here, [0.5, 0.1, 0.9])
+    in_process, boxed = (np.array(times[1:]) * 1e3 for times in seconds.values())
+    more = np.quantile(boxed - in_process, [0.5, 0.1, 0.9])
     print(
-        f"{len(content) / 1e3:.0f} kB: {np.median(here):.0f} ms here, "
+        f"{len(content) / 1e3:.0f} kB: {np.median(in_process):.0f} ms here, "
         f"{np.median(boxed):.0f} ms in the box, {more[0]:.0f} more "
         f"({more[1]:.0f} to {more[2]:.0f}, paired)"
     )

@@ -113,9 +113,9 @@ def main() -> None:
         for way, runs in measured.items():
             print(f"{n_rows:>12,} rows  {way:<9} {cost(runs)}")
         if {"counted", "rows"} <= measured.keys():
-            one, other = measured["counted"][0], measured["rows"][0]
-            agree = one["verdict"] == other["verdict"] and np.isclose(
-                one["sum"], other["sum"], rtol=1e-9
+            counted, second = measured["counted"][0], measured["rows"][0]
+            agree = counted["verdict"] == second["verdict"] and np.isclose(
+                counted["sum"], second["sum"], rtol=1e-9
             )
             print(f"{'':>18}verdict and numbers {'agree' if agree else 'DIFFER'}")
 

@@ -251,10 +251,10 @@ def compiled_losses(rows, n_rounds):
         for _ in range(n_rounds):
             torch.compiler.reset()
             start = fit(1, torch.compile)
-            each = (fit(9, torch.compile) - fit(1, torch.compile)) / 8
+            seconds_each = (fit(9, torch.compile) - fit(1, torch.compile)) / 8
             plain = fit(8) / 8
-            later.append(start - each)
-            ratios.append(plain / each)
+            later.append(start - seconds_each)
+            ratios.append(plain / seconds_each)
         low, middle, high = np.quantile(ratios, [0.0, 0.5, 1.0])
         print(
             f"batch {batch_size}: first fit {first:.1f} s, start-up later "

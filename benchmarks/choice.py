@@ -137,8 +137,8 @@ class Counts:
 
     def of(self, rows, counted=None):
         """Return how many of some rows count, by default all."""
-        here = self.place[rows] if counted is None else self.place[rows][counted[rows]]
-        n = np.bincount(here[here >= 0], minlength=np.prod(self.shape))
+        place = self.place[rows] if counted is None else self.place[rows][counted[rows]]
+        n = np.bincount(place[place >= 0], minlength=np.prod(self.shape))
         return n.reshape(self.shape)
 
 
@@ -146,8 +146,8 @@ def table_of(name, seed, folder):
     """Return a table's data set, its subgroups, and its rows by part."""
     data, subgroups, n_rows = population(name, seed, folder)
     frame = data.frame.iloc[:n_rows].reset_index(drop=True)
-    own = split(make_dataset(frame, data.roles, name=name, key=name), seed)
-    parts = dict(zip(PARTS, (*own, np.arange(n_rows, data.n_rows)), strict=True))
+    dataset = split(make_dataset(frame, data.roles, name=name, key=name), seed)
+    parts = dict(zip(PARTS, (*dataset, np.arange(n_rows, data.n_rows)), strict=True))
     return data, subgroups, parts
 
 
@@ -196,33 +196,33 @@ def train_folds(name, seed, folder, method):
     data, subgroups, parts = table_of(name, seed, folder)
     counts, decided = Counts(data, subgroups), 0
     rows = np.concatenate([parts["train"], parts["validation"]])
-    for others, held in KFold(FOLDS, shuffle=True, random_state=seed).split(rows):
-        by_model = decisions(name, method, data, rows[others], seed)
+    for rest, fold in KFold(FOLDS, shuffle=True, random_state=seed).split(rows):
+        by_model = decisions(name, method, data, rows[rest], seed)
         decided = decided + np.array(
-            [counts.of(rows[held], yes) for _, yes in by_model]
+            [counts.of(rows[fold], yes) for _, yes in by_model]
         )
     return {"rows": counts.of(rows), "decided": decided}
 
 
 def gaps(found, *parts):
     """Return local gaps (model, subgroup), NaN where not estimable, and rows."""
-    where = [PARTS.index(part) for part in parts]
-    n = found["rows"][where].sum(axis=(0, -1))
-    rates = found["decided"][:, where].sum(axis=(1, -1)) / np.where(n, n, np.nan)
+    parts_index = [PARTS.index(part) for part in parts]
+    n = found["rows"][parts_index].sum(axis=(0, -1))
+    rates = found["decided"][:, parts_index].sum(axis=(1, -1)) / np.where(n, n, np.nan)
     few = MIN_SIZE
     if parts == ("truth",):  # as many as in the table's training and validation rows
         table = found["rows"][:2].sum()
         few = MIN_SIZE * n.sum() / table
     estimable = (n.sum(axis=1) >= few) & ((n > 0).sum(axis=1) > 1)
-    apart = np.nanmax(rates, axis=-1) - np.nanmin(rates, axis=-1)
-    return np.where(estimable, apart, np.nan), np.where(estimable, n.sum(axis=1), 0)
+    gap = np.nanmax(rates, axis=-1) - np.nanmin(rates, axis=-1)
+    return np.where(estimable, gap, np.nan), np.where(estimable, n.sum(axis=1), 0)
 
 
 def overall(found, *parts):
     """Return the gap between groups over all rows, by model."""
-    where = [PARTS.index(part) for part in parts]
-    n = found["rows"][where].sum(axis=(0, 1, -1))
-    return np.ptp(found["decided"][:, where].sum(axis=(1, 2, -1)) / n, axis=-1)
+    parts_index = [PARTS.index(part) for part in parts]
+    n = found["rows"][parts_index].sum(axis=(0, 1, -1))
+    return np.ptp(found["decided"][:, parts_index].sum(axis=(1, 2, -1)) / n, axis=-1)
 
 
 def accuracy(found, part):
@@ -235,15 +235,15 @@ def accuracy(found, part):
 
 def root_mean_square(found, *parts):
     """Return the row-weighted root mean square of local gaps, by model."""
-    apart, n = gaps(found, *parts)
-    return np.sqrt((np.nan_to_num(apart) ** 2 * n).sum(axis=1) / n.sum())
+    gap, n = gaps(found, *parts)
+    return np.sqrt((np.nan_to_num(gap) ** 2 * n).sum(axis=1) / n.sum())
 
 
 def less_noise(found, *parts):
     """Return the mean square of local gaps less that of their errors, by model."""
-    where = [PARTS.index(part) for part in parts]
-    n = found["rows"][where].sum(axis=(0, -1))
-    positives = found["decided"][:, where].sum(axis=(1, -1))
+    parts_index = [PARTS.index(part) for part in parts]
+    n = found["rows"][parts_index].sum(axis=(0, -1))
+    positives = found["decided"][:, parts_index].sum(axis=(1, -1))
     smooth = (positives + 1) / (n + 2)
     errors = np.where(n, smooth * (1 - smooth) / np.maximum(n, 1), 0.0)
     rates = positives / np.where(n, n, np.nan)
@@ -252,21 +252,21 @@ def less_noise(found, *parts):
         np.nan_to_num(rates, nan=2.0).argmin(axis=-1),
     ]
     noise = sum(np.take_along_axis(errors, e[..., None], -1)[..., 0] for e in ends)
-    apart, size = gaps(found, *parts)
-    squares = np.where(np.isnan(apart), 0.0, apart**2 - noise)
+    gap, size = gaps(found, *parts)
+    squares = np.where(np.isnan(gap), 0.0, gap**2 - noise)
     return (squares * size).sum(axis=1) / size.sum()
 
 
 def choices(found):
     """Return what each rule takes: one row per accuracy given up and rule."""
-    both = ("train", "validation")
+    parts_used = ("train", "validation")
     truth = np.nanmax(gaps(found, "truth")[0], axis=1)
     criteria = {
         "validation": np.nanmax(gaps(found, "validation")[0], axis=1),
-        "both": np.nanmax(gaps(found, *both)[0], axis=1),
+        "both": np.nanmax(gaps(found, *parts_used)[0], axis=1),
         "rms validation": root_mean_square(found, "validation"),
-        "rms": root_mean_square(found, *both),
-        "less noise": less_noise(found, *both),
+        "rms": root_mean_square(found, *parts_used),
+        "less noise": less_noise(found, *parts_used),
         "best": truth,
     }
     seen, real = accuracy(found, "validation"), accuracy(found, "truth")
@@ -282,7 +282,7 @@ def choices(found):
         for rule, value in criteria.items():
             models = np.flatnonzero(able) if able.any() else np.flatnonzero(plain)
             take(given_up, rule, models[value[models].argmin()])
-    for rule, parts in (("validation", ("validation",)), ("both", both)):
+    for rule, parts in (("validation", ("validation",)), ("both", parts_used)):
         able = np.flatnonzero(found["decides"] & (overall(found, *parts) <= LIMIT))
         if len(able):
             take(np.nan, rule, able[seen[able].argmax()])
@@ -298,8 +298,8 @@ def paired(values):
 def outcome_gaps(n, decided):
     """Return by model the gaps of true positive rates and of odds over all rows."""
     rates = decided.sum(axis=-3) / n.sum(axis=-3)  # (model, group, outcome)
-    apart = np.ptp(rates, axis=-2)
-    return {"opportunity gap": apart[:, 1], "odds gap": apart.max(axis=-1)}
+    gap = np.ptp(rates, axis=-2)
+    return {"opportunity gap": gap[:, 1], "odds gap": gap.max(axis=-1)}
 
 
 def chosen_in_folds(found, folds):
@@ -348,11 +348,11 @@ def report(name, method, every):
     for given_up, rows in every[~limited].groupby("given_up"):
         wide = {figure: by_rule(rows, figure) for figure in ("gap", "accuracy")}
         for rule in RULES:
-            apart = wide["gap"][rule] - wide["gap"]["validation"]
+            difference = wide["gap"][rule] - wide["gap"]["validation"]
             cost = wide["accuracy"][rule] - wide["accuracy"]["validation"]
             print(
                 f"{given_up:8.3f}  {rule:14s}  "
-                f"{wide['gap'][rule].mean():.3f}  {paired(apart)}  {paired(cost)}"
+                f"{wide['gap'][rule].mean():.3f}  {paired(difference)}  {paired(cost)}"
             )
     print(f"most accurate within {LIMIT}: true gap over all rows, share over, accuracy")
     for rule, rows in every[limited].groupby("rule"):
@@ -400,18 +400,23 @@ def compare(found):
     names = tuple(next(iter(found.values())))
     print(f"\n|population|method|given up|tables|{'|'.join(names)}|\n{'|---' * 9}|")
     for (name, method, given_up), values in found.items():
-        before, *apart = (values[column] for column in names)
+        before, *estimates = (values[column] for column in names)
         cells = [name, method, f"{given_up:g}", len(before), f"{before.mean():.3f}"]
-        print(f"|{'|'.join(map(str, [*cells, *map(paired, apart)]))}|")
+        print(f"|{'|'.join(map(str, [*cells, *map(paired, estimates)]))}|")
     for method, given_up in dict.fromkeys(key[1:] for key in found):
-        alike = [v for key, v in found.items() if key[1:] == (method, given_up)]
-        if len(alike) < 2:
+        same_settings = [v for key, v in found.items() if key[1:] == (method, given_up)]
+        if len(same_settings) < 2:
             continue
-        n, before = sum(len(v[names[0]]) for v in alike), [v[names[0]] for v in alike]
+        n, before = (
+            sum(len(v[names[0]]) for v in same_settings),
+            [v[names[0]] for v in same_settings],
+        )
         cells = ["all alike", method, f"{given_up:g}", n]
         cells.append(f"{np.mean([values.mean() for values in before]):.3f}")
-        apart = [stratified([values[name] for values in alike]) for name in names[1:]]
-        print(f"|{'|'.join(map(str, [*cells, *apart]))}|")
+        estimates = [
+            stratified([values[name] for values in same_settings]) for name in names[1:]
+        ]
+        print(f"|{'|'.join(map(str, [*cells, *estimates]))}|")
 
 
 def main():
@@ -443,7 +448,7 @@ def main():
         np.savez_compressed(path, **counts)
         seconds = time.process_time() - began
         print(f"{name} {method} {kind}{table}: {seconds:.0f} s", flush=True)
-    found = {}
+    results = {}
     for method, name in every_cell:
         parts, folds = [], []
         for table in range(options.tables):
@@ -460,13 +465,13 @@ def main():
                 folds.append(taken.assign(table=table))
         if not parts:
             continue
-        every = pd.concat(parts, ignore_index=True)
-        report(name, method, every)
+        everything = pd.concat(parts, ignore_index=True)
+        report(name, method, everything)
         if folds:
             report_folds(name, pd.concat(folds, ignore_index=True))
-        for given_up, rows in every.groupby("given_up"):
-            found[name, CATALOG[method].label, given_up] = differences(rows)
-    compare(found)
+        for given_up, rows in everything.groupby("given_up"):
+            results[name, CATALOG[method].label, given_up] = differences(rows)
+    compare(results)
 
 
 if __name__ == "__main__":

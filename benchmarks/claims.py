@@ -163,8 +163,8 @@ def thresholds(options):
 
     margins, y, group = people(45_222, 0, piled_up=False)
     gamma = 0.01
-    given = {"y": y, "sensitive_features": group}
-    rate = RampThreshold(gamma, "accuracy").fit(margins, **given).target_rate_
+    data = {"y": y, "sensitive_features": group}
+    rate = RampThreshold(gamma, "accuracy").fit(margins, **data).target_rate_
     fairlearn = ThresholdOptimizer(
         estimator=GivenScores(),
         constraints="demographic_parity",
@@ -178,16 +178,16 @@ def thresholds(options):
     rivals = {
         "published SGD": lambda: published_sgd(margins, group, gamma, rate),
         "tuned SGD": lambda: tuned_sgd(margins, group, gamma, rate),
-        "fairlearn": lambda: fairlearn.fit(margins[:, None], **given),
+        "fairlearn": lambda: fairlearn.fit(margins[:, None], **data),
     }
     for name, method in ours.items():
-        for other, rival in rivals.items():
+        for second, rival in rivals.items():
             ratios = paired(
-                lambda method=method: method.fit(margins, **given),
+                lambda method=method: method.fit(margins, **data),
                 rival,
                 options.rounds,
             )
-            yield f"{name}, against {other}", ratios
+            yield f"{name}, against {second}", ratios
 
 
 def noisy(options):
@@ -198,11 +198,11 @@ def noisy(options):
     from bench_noisy_groups import cases
     from noisy_groups_data import adult
 
-    known = cases(adult(), 100 if options.quick else 750)
-    _, rival = known["dense projected loop"]
+    cases_known = cases(adult(), 100 if options.quick else 750)
+    _, rival = cases_known["dense projected loop"]
     for name in ("naive", "DRO"):
         words = f"{name} against the dense projected loop"
-        yield words, paired(known[name][1], rival, options.rounds)
+        yield words, paired(cases_known[name][1], rival, options.rounds)
 
 
 def sensei(options):
@@ -256,8 +256,8 @@ def main():
     print(f"{options.rounds} rounds, load {os.getloadavg()[0]:.1f} at the start")
     for name in options.only:
         for words, ratios in CLAIMS[name](options):
-            shown = "" if ratios is None else told(ratios)
-            print(f"{words:62s} {shown}", flush=True)
+            text = "" if ratios is None else told(ratios)
+            print(f"{words:62s} {text}", flush=True)
 
 
 if __name__ == "__main__":

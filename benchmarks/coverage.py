@@ -124,8 +124,8 @@ class Setting(NamedTuple):
         of, n = np.repeat(np.arange(k), self.unit), k * self.unit
 
         def normal() -> Any:
-            shared, own = rng.normal(size=k)[of], rng.normal(size=n)
-            return np.sqrt(self.alike) * shared + np.sqrt(1 - self.alike) * own
+            shared, own_part = rng.normal(size=k)[of], rng.normal(size=n)
+            return np.sqrt(self.alike) * shared + np.sqrt(1 - self.alike) * own_part
 
         names = np.arange(len(self.shares))
         group = rng.choice(names, k, p=self.shares)[of]
@@ -204,8 +204,8 @@ class Sampled(NamedTuple):
         rows = population(self._replace(n=0))
         if n is not None:
             return rows
-        where = rng.integers(0, len(rows.y), self.n)
-        return Rows(*(None if part is None else part[where] for part in rows))
+        drawn_rows = rng.integers(0, len(rows.y), self.n)
+        return Rows(*(None if part is None else part[drawn_rows] for part in rows))
 
 
 @cache
@@ -279,8 +279,8 @@ def intervals(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
                 measure, truth.y, truth.given(measure), sensitive_features=truth.group,
                 sample_weight=truth.weight,
             )  # fmt: skip
-        found = measure_by_group(measure, rows.y, rows.given(measure), **rows.asked)
-        first = found.iloc[0]
+        measured = measure_by_group(measure, rows.y, rows.given(measure), **rows.asked)
+        first = measured.iloc[0]
         if np.isfinite(first["ci_low"]):
             true = memo[measure]["value"].iloc[0]
             yield measure, _holds(first["ci_low"], first["ci_high"], true)
@@ -290,21 +290,24 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     """Say so of differences, ratios, the largest gap, changes of gaps."""
     first = str(rows.group.min())
     for measure in ("selection_rate", "true_positive_rate", "calibration", "auc"):
-        asked = {"reference": first}
+        arguments = {"reference": first}
         if measure not in memo:
             memo[measure] = measure_gaps(
                 measure, truth.y, truth.given(measure), sensitive_features=truth.group,
-                sample_weight=truth.weight, **asked,
+                sample_weight=truth.weight, **arguments,
             ).iloc[0]  # fmt: skip
-        found = measure_gaps(
-            measure, rows.y, rows.given(measure), **asked, **rows.asked
+        measured = measure_gaps(
+            measure, rows.y, rows.given(measure), **arguments, **rows.asked
         )
-        one, true = found.iloc[0], memo[measure]
-        if np.isfinite(one["ci_low"]) and not one["too_few"]:
-            held = _holds(one["ci_low"], one["ci_high"], true["difference"])
-            yield f"difference, {measure}", held
-        if measure == "selection_rate" and np.isfinite(one["ratio_low"]):
-            yield "ratio", _holds(one["ratio_low"], one["ratio_high"], true["ratio"])
+        estimate, true = measured.iloc[0], memo[measure]
+        if np.isfinite(estimate["ci_low"]) and not estimate["too_few"]:
+            holds = _holds(estimate["ci_low"], estimate["ci_high"], true["difference"])
+            yield f"difference, {measure}", holds
+        if measure == "selection_rate" and np.isfinite(estimate["ratio_low"]):
+            yield (
+                "ratio",
+                _holds(estimate["ratio_low"], estimate["ratio_high"], true["ratio"]),
+            )
     if "largest" not in memo:
         memo["largest"] = _largest(truth._replace(unit=None))
     worst, true = _largest(rows), memo["largest"]
@@ -312,8 +315,10 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         if np.isfinite(worst[name][1]):
             yield name, _holds(*worst[name][1:], true[name][0])
     if "change" not in memo:
-        asked = {"sensitive_features": truth.group, "sample_weight": truth.weight}
-        memo["change"] = float(gap_change(truth.decided, truth.after, **asked).value)
+        arguments = {"sensitive_features": truth.group, "sample_weight": truth.weight}
+        memo["change"] = float(
+            gap_change(truth.decided, truth.after, **arguments).value
+        )
     change = gap_change(rows.decided, rows.after, **rows.asked)
     if np.isfinite(change.low):
         yield "change of a gap", _holds(change.low, change.high, memo["change"])
@@ -334,8 +339,8 @@ def _largest(rows: Rows) -> dict[str, tuple[float, float, float]]:
         min_size=20,
         **rows.asked,
     )
-    found = {"largest gap": local.overall(), "Worst-1-DI": local.worst()}
-    return {name: tuple(map(float, one)) for name, one in found.items()}
+    local_gaps = {"largest gap": local.overall(), "Worst-1-DI": local.worst()}
+    return {name: tuple(map(float, ends)) for name, ends in local_gaps.items()}
 
 
 def verdicts(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
@@ -344,14 +349,19 @@ def verdicts(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     for measure in (
         ("selection_rate", "calibration", "brier") if fair else ("calibration",)
     ):
-        given = {"scores": rows.scores} if measure in SCORED else {}
-        found = fairdash.audit(
+        outcomes = {"scores": rows.scores} if measure in SCORED else {}
+        result = fairdash.audit(
             rows.y, rows.decided, measures=[measure], subgroups=rows.part, min_size=20,
-            **given, **rows.asked,
+            **outcomes, **rows.asked,
         )  # fmt: skip
-        overall = [one for one in found.findings if one.subgroup is None]
-        yield f"clear over all rows, {measure}", any(one.sure for one in overall)
-        inside = [one for one in found.findings if one.subgroup is not None]
+        overall = [finding for finding in result.findings if finding.subgroup is None]
+        yield (
+            f"clear over all rows, {measure}",
+            any(finding.sure for finding in overall),
+        )
+        inside = [
+            finding for finding in result.findings if finding.subgroup is not None
+        ]
         if inside:
             yield f"beyond chance inside, {measure}", inside[0].sure
     if not fair:
@@ -364,8 +374,10 @@ def verdicts(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
     unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
     guess = (rng.random(unit.max() + 1) < 0.3)[unit].astype(int)
-    told = decision_status(rows.y, guess, sample_weight=rows.weight, cluster=rows.unit)
-    yield "decides", told["status"].item() == ""
+    status = decision_status(
+        rows.y, guess, sample_weight=rows.weight, cluster=rows.unit
+    )
+    yield "decides", status["status"].item() == ""
 
 
 def searches(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
@@ -377,17 +389,17 @@ def searches(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         {"age": rng.integers(20, 60, k), "site": rng.integers(0, 4, k)}
     )
     frame = frame.iloc[unit].assign(part=rows.part).reset_index(drop=True)
-    found = find_subgroups(
+    subgroups = find_subgroups(
         rows.decided, frame=frame, depth=2, min_size=30, n_permutations=59,
         random_state=0, **rows.asked,
     )  # fmt: skip
-    yield "a subgroup is found", bool((found["p_adjusted"] <= 0.05).any())
+    yield "a subgroup is found", bool((subgroups["p_adjusted"] <= 0.05).any())
 
 
 def certificates(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     """Say whether a model whose gap is its limit is certified to be below it."""
-    own = rows.group < 2
-    rows = Rows(*(None if part is None else part[own] for part in rows))
+    two_groups = rows.group < 2
+    rows = Rows(*(None if part is None else part[two_groups] for part in rows))
     rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
     unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
     drawn = rng.random(unit.max() + 1)[unit]
@@ -417,11 +429,16 @@ def ramps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     if not memo:
         memo["true"] = shown(truth._replace(unit=None))
     names = "accuracy", "gap"
-    for name, one, true in zip(names, shown(rows), memo["true"], strict=True):
-        yield f"{name} by a ramp", _holds(one["low"], one["high"], true["value"])
-        if np.isfinite(one["change_low"]):
-            held = _holds(one["change_low"], one["change_high"], true["change"])
-            yield f"change of {name} by a ramp", held
+    for name, estimate, true in zip(names, shown(rows), memo["true"], strict=True):
+        yield (
+            f"{name} by a ramp",
+            _holds(estimate["low"], estimate["high"], true["value"]),
+        )
+        if np.isfinite(estimate["change_low"]):
+            holds = _holds(
+                estimate["change_low"], estimate["change_high"], true["change"]
+            )
+            yield f"change of {name} by a ramp", holds
 
 
 def named(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
@@ -431,18 +448,18 @@ def named(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
             "selection_rate", None, truth.decided, subgroups=truth.part,
             sensitive_features=truth.group, sample_weight=truth.weight,
         )  # fmt: skip
-    found = fairdash.audit(
+    result = fairdash.audit(
         rows.y, rows.decided, measures=["selection_rate"], subgroups=rows.part,
         min_size=20, **rows.asked,
     )  # fmt: skip
-    for one in found.findings:
-        where = one.subgroup
+    for finding in result.findings:
+        position = finding.subgroup
         true = memo["local"].between(
-            one.group, one.reference, subgroup=where, confidence=0.95
+            finding.group, finding.reference, subgroup=position, confidence=0.95
         )
-        name = "named gap" if where is None else "named gap inside"
-        if np.isfinite(one.low):
-            yield name, _holds(one.low, one.high, float(true.value))
+        name = "named gap" if position is None else "named gap inside"
+        if np.isfinite(finding.low):
+            yield name, _holds(finding.low, finding.high, float(true.value))
 
 
 def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
@@ -454,10 +471,10 @@ def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     rng = np.random.default_rng(int(rows.scores.sum() * 1e3))
     unit = np.arange(len(rows.y)) if rows.unit is None else rows.unit
     spared = rng.random(unit.max() + 1)[unit] < 0.3
-    there = (rows.part == 0) & (rows.group == 0)
-    lowered = np.where(there & ~spared, 0, rows.decided)
+    harmed = (rows.part == 0) & (rows.group == 0)
+    lowered = np.where(harmed & ~spared, 0, rows.decided)
     everywhere = np.where((rows.group == 0) & ~spared, 0, rows.decided)
-    fair, one, all_lower = (
+    fair, harmed_group, all_lower = (
         LocalMeasure.of(
             "selection_rate", None, decided, subgroups=rows.part, min_size=20,
             **rows.asked,
@@ -465,7 +482,7 @@ def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         for decided in (rows.decided, lowered, everywhere)
     )  # fmt: skip
     yield "both ways, no gap", both_ways([fair]) is not None
-    yield "both ways, one gap", both_ways([one]) is not None
+    yield "both ways, one gap", both_ways([harmed_group]) is not None
     yield "turned inside", bool(turned_gaps(_sure_gaps(all_lower), _sure_gaps(fair)))
 
 
@@ -502,27 +519,27 @@ _WRONG = (*ON_FAIR, "certificates")
 
 def simulate(part: str, name: str, draws: int, seed: int) -> dict[str, list[int]]:
     """Return by statement how often it was made, and how often it was right."""
-    every: dict[str, Any] = {**SETTINGS, **TABLES}
-    setting = every[name]
+    settings: dict[str, Any] = {**SETTINGS, **TABLES}
+    setting = settings[name]
     if part in ("searches", "directions") and not setting.fair:
         return {}
     rng = np.random.default_rng(
-        [seed, list(every).index(name), list(PARTS).index(part)]
+        [seed, list(settings).index(name), list(PARTS).index(part)]
     )
     truth = Rows(*[None] * 6) if part in _WRONG else setting.draw(rng, 300_000)
     memo: dict[str, Any] = {"fair": setting.fair} if part == "verdicts" else {}
-    found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for _ in range(max(draws // FEWER.get(part, 1), 2)):
         rows = setting.draw(rng)
         if len(np.unique(rows.group)) < len(setting.shares):
             continue
         try:
-            for statement, held in PARTS[part](rows, truth, memo):
-                found[statement][0] += 1
-                found[statement][1] += int(held)
+            for statement, holds in PARTS[part](rows, truth, memo):
+                counts[statement][0] += 1
+                counts[statement][1] += int(holds)
         except ValueError as error:  # such as no subgroup of the least size
             warnings.warn(f"{part}, {name}: {error}", stacklevel=1)
-    return dict(found)
+    return dict(counts)
 
 
 def simulate_design(name: str, draws: int, seed: int) -> dict[str, list[int]]:
@@ -530,9 +547,9 @@ def simulate_design(name: str, draws: int, seed: int) -> dict[str, list[int]]:
     rng = np.random.default_rng([seed, list(DESIGNS).index(name)])
     cells: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for _ in range(draws):
-        for statement, held in DESIGNS[name](rng):
+        for statement, holds in DESIGNS[name](rng):
             cells[statement][0] += 1
-            cells[statement][1] += int(held)
+            cells[statement][1] += int(holds)
     return dict(cells)
 
 
@@ -553,7 +570,9 @@ def designs(names: list[str], draws: int, seeds: list[int]) -> str:
         by_seed = [simulate_design(name, draws, seed) for seed in seeds]
         for statement in by_seed[0]:
             cells = [cell[statement] for cell in by_seed]
-            shares = "|".join(f"{held / made:.3f}".lstrip("0") for made, held in cells)
+            shares = "|".join(
+                f"{n_held / n_made:.3f}".lstrip("0") for n_made, n_held in cells
+            )
             print(f"|{name}|{statement}|{shares}|", flush=True)
             if any(design_failing(statement, *cell) for cell in cells):
                 wrong_ones.append(f"{name}, {statement}: {shares}")
@@ -562,13 +581,13 @@ def designs(names: list[str], draws: int, seeds: list[int]) -> str:
 
 def example(part: str, name: str, statement: str, seed: int) -> str:
     """Return what is shown of the first table of a setting on which one is wrong."""
-    every: dict[str, Any] = {**SETTINGS, **TABLES}
+    settings: dict[str, Any] = {**SETTINGS, **TABLES}
     rng, memo = np.random.default_rng(seed), dict[str, Any]()
-    truth = Rows(*[None] * 6) if part in _WRONG else every[name].draw(rng, 300_000)
+    truth = Rows(*[None] * 6) if part in _WRONG else settings[name].draw(rng, 300_000)
     for _ in range(400):
-        rows = every[name].draw(rng)
-        for made, held in PARTS[part](rows, truth, memo):
-            if made == statement and held == (part in _WRONG):
+        rows = settings[name].draw(rng)
+        for n_made, holds in PARTS[part](rows, truth, memo):
+            if n_made == statement and holds == (part in _WRONG):
                 return shown(statement, rows)
     return "–"
 
@@ -630,7 +649,7 @@ def report(results: Results, seeds: list[int], fresh: int | None = None) -> str:
         "cells about seven are bold by chance. A dash: said in fewer than 20 tables, "
         "else the page says that rows are too few.",
     ]
-    every, results = results, _of_seeds(results, seeds)
+    all_results, results = results, _of_seeds(results, seeds)
     for title, parts in (
         ("Held (.95)", [part for part in PARTS if part not in _WRONG]),
         ("Wrong (at most .05)", list(_WRONG)),
@@ -649,18 +668,18 @@ def report(results: Results, seeds: list[int], fresh: int | None = None) -> str:
         ).items():
             row = [_cell(name, *cells.get(name, (0, 0))) for name in names]
             lines.append("|".join(["", setting, *row, ""]))
-    beside = [*seeds, *([] if fresh is None else [fresh])]
-    return "\n".join([*lines, *_by_seed(every, seeds, beside)]) + "\n"
+    all_seeds = [*seeds, *([] if fresh is None else [fresh])]
+    return "\n".join([*lines, *_by_seed(all_results, seeds, all_seeds)]) + "\n"
 
 
 def _of_seeds(results: Results, seeds: list[int]) -> Results:
-    own: Results = defaultdict(lambda: defaultdict(dict))
+    of_seeds: Results = defaultdict(lambda: defaultdict(dict))
     for part, by_setting in results.items():
         for setting, by_seed in by_setting.items():
             some = {seed: by_seed[seed] for seed in seeds if seed in by_seed}
             if some:
-                own[part][setting] = some
-    return own
+                of_seeds[part][setting] = some
+    return of_seeds
 
 
 def wanting(results: Results) -> list[tuple[str, str, str]]:
@@ -669,8 +688,8 @@ def wanting(results: Results) -> list[tuple[str, str, str]]:
         (part, setting, name)
         for part, by_setting in results.items()
         for setting, by_seed in by_setting.items()
-        for name, (made, held) in pooled(by_seed.values()).items()
-        if made >= 20 and wrong(name, made, held)
+        for name, (n_made, n_held) in pooled(by_seed.values()).items()
+        if n_made >= 20 and wrong(name, n_made, n_held)
     ]
 
 
@@ -678,8 +697,8 @@ def pooled(several: Iterable[Cells]) -> Cells:
     """Return how often statements were made and right in all of several simulations."""
     sums: Cells = defaultdict(lambda: [0, 0])
     for cells in several:
-        for name, (made, held) in cells.items():
-            sums[name] = [sums[name][0] + made, sums[name][1] + held]
+        for name, (n_made, n_held) in cells.items():
+            sums[name] = [sums[name][0] + n_made, sums[name][1] + n_held]
     return dict(sums)
 
 
@@ -688,10 +707,10 @@ def _by_seed(results: Results, seeds: list[int], beside: list[int]) -> list[str]
     rows = []
     for part, setting, name in wanting(_of_seeds(results, seeds)):
         by_seed = results[part][setting]
-        found = [by_seed.get(seed, {}).get(name, [0, 0]) for seed in beside]
-        each = [f"{_cell(name, *cell)} of {cell[0]}" for cell in found]
-        said = example(part, setting, name, beside[-1])
-        rows.append("|".join(["", setting, name, *each, said, ""]))
+        cells_found = [by_seed.get(seed, {}).get(name, [0, 0]) for seed in beside]
+        shares = [f"{_cell(name, *cell)} of {cell[0]}" for cell in cells_found]
+        sentence = example(part, setting, name, beside[-1])
+        rows.append("|".join(["", setting, name, *shares, sentence, ""]))
     names = ["Table", "Statement", *(f"Seed {s}" for s in beside), "Shown, wrong"]
     heads = ["|".join(["", *names, ""]), "|---" * len(names) + "|"]
     return ["", "## Bold cells", "", *heads, *rows] if rows else []
@@ -719,45 +738,47 @@ def main() -> None:
     parser.add_argument("--copies", action="store_true")
     parser.add_argument("--opposed", action="store_true", help="power of both ways")
     parser.add_argument("--designs", nargs="*", metavar="WORDS", help="all, or named")
-    asked = parser.parse_args()
-    if asked.opposed:
-        print(opposed_power(asked.draws, asked.seed[0]))
+    options = parser.parse_args()
+    if options.opposed:
+        print(opposed_power(options.draws, options.seed[0]))
         return
-    if asked.copies:
-        print(clear_copies(asked.draws, asked.seed[0]))
+    if options.copies:
+        print(clear_copies(options.draws, options.seed[0]))
         return
-    if asked.designs is not None:
-        words = asked.designs or (QUICK_DESIGNS if asked.check else [""])
+    if options.designs is not None:
+        words = options.designs or (QUICK_DESIGNS if options.check else [""])
         names = [n for n in DESIGNS if any(word in n for word in words)]
-        raise SystemExit(designs(names, asked.draws, asked.seed) or None)
-    if asked.check or asked.tables:
-        asked.setting = QUICK if asked.check else list(TABLES)
-    kept: dict[tuple[str, str, int], tuple[int, Cells]] = {}
-    if asked.results.exists():
-        for line in map(json.loads, asked.results.read_text().splitlines()):
+        raise SystemExit(designs(names, options.draws, options.seed) or None)
+    if options.check or options.tables:
+        options.setting = QUICK if options.check else list(TABLES)
+    stored: dict[tuple[str, str, int], tuple[int, Cells]] = {}
+    if options.results.exists():
+        for line in map(json.loads, options.results.read_text().splitlines()):
             part, name, draws, seed = json.loads(line["key"])
-            if draws >= kept.get((part, name, seed), (0,))[0]:
-                kept[part, name, seed] = draws, line["cells"]
+            if draws >= stored.get((part, name, seed), (0,))[0]:
+                stored[part, name, seed] = draws, line["cells"]
     results: Results = defaultdict(lambda: defaultdict(dict))
 
     def add(part: str, name: str, seed: int) -> None:
         place = part, name, seed
-        if kept.get(place, (0,))[0] < asked.draws:
-            kept[place] = asked.draws, simulate(part, name, asked.draws, seed)
-            key = json.dumps([part, name, asked.draws, seed])
-            with asked.results.open("a") as file:
-                file.write(json.dumps({"key": key, "cells": kept[place][1]}) + "\n")
+        if stored.get(place, (0,))[0] < options.draws:
+            stored[place] = options.draws, simulate(part, name, options.draws, seed)
+            key = json.dumps([part, name, options.draws, seed])
+            with options.results.open("a") as file:
+                file.write(json.dumps({"key": key, "cells": stored[place][1]}) + "\n")
             print(part, name, flush=True)
-        results[part][name][seed] = kept[place][1]
+        results[part][name][seed] = stored[place][1]
 
-    for seed, part, name in itertools.product(asked.seed, asked.part, asked.setting):
+    for seed, part, name in itertools.product(
+        options.seed, options.part, options.setting
+    ):
         add(part, name, seed)
-    if asked.check:
+    if options.check:
         raise SystemExit(failing(results) or None)
-    if asked.fresh is not None:
+    if options.fresh is not None:
         for part, name, _ in wanting(results):
-            add(part, name, asked.fresh)
-    asked.out.write_text(report(results, asked.seed, asked.fresh))
+            add(part, name, options.fresh)
+    options.out.write_text(report(results, options.seed, options.fresh))
 
 
 def clear_copies(draws: int, seed: int, n_copies: int = 10) -> str:
@@ -787,9 +808,13 @@ def clear_copies(draws: int, seed: int, n_copies: int = 10) -> str:
             for _ in range(n_copies)
         ]
         for across in ("demographic_parity_difference", "worst_1_di"):
-            drawn = [own[own["metric"].isin(["accuracy", across])] for own in tables]
+            drawn = [
+                of_group[of_group["metric"].isin(["accuracy", across])]
+                for of_group in tables
+            ]
             clear[across, "each by itself"] += not all(
-                ((own["low"] <= 0) & (own["high"] >= 0)).all() for own in drawn
+                ((of_group["low"] <= 0) & (of_group["high"] >= 0)).all()
+                for of_group in drawn
             )
             quiet = quiet_changes(tables, ["accuracy", across])
             clear[across, "all at once"] += not quiet.all()
@@ -807,7 +832,7 @@ def opposed_power(draws: int, seed: int) -> str:
     """
     rng, lines = np.random.default_rng(seed), []
     for n, size in itertools.product((1000, 4000), (0.1, 0.2, 0.3)):
-        said = 0
+        n_said = 0
         for _ in range(draws):
             part, group = rng.integers(0, 4, n), rng.integers(0, 2, n)
             gap = np.array([size, -size, 0.0, 0.0])[part]
@@ -816,8 +841,10 @@ def opposed_power(draws: int, seed: int) -> str:
                 "selection_rate", None, decided, sensitive_features=group,
                 subgroups=part,
             )  # fmt: skip
-            said += both_ways([local]) is not None
-        lines.append(f"{n:,} rows, gaps of {100 * size:.0f} points: {said / draws:.3f}")
+            n_said += both_ways([local]) is not None
+        lines.append(
+            f"{n:,} rows, gaps of {100 * size:.0f} points: {n_said / draws:.3f}"
+        )
     return "\n".join(lines)
 
 
@@ -826,15 +853,19 @@ def failing(results: Results) -> str:
 
     Of a thousand tables a statement that holds in .95 passes at .93 all but surely.
     """
-    found = pooled(
+    pooled_cells = pooled(
         cells
         for by_setting in results.values()
         for by_seed in by_setting.values()
         for cells in by_seed.values()
     )
-    shares = {name: held / made for name, (made, held) in found.items() if made}
+    shares = {
+        name: n_held / n_made
+        for name, (n_made, n_held) in pooled_cells.items()
+        if n_made
+    }
     return "\n".join(
-        f"{name}: {share:.3f} of {found[name][0]:,}"
+        f"{name}: {share:.3f} of {pooled_cells[name][0]:,}"
         for name, share in shares.items()
         if (share > MOST if _of_part(name) in _WRONG else share < LEAST)
     )

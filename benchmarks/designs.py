@@ -44,10 +44,10 @@ def design(name: str) -> Callable[[Callable[[Generator], Said]], Any]:
 
 
 def _surest(y: Any, predicted: Any, kind: str, group: Any) -> bool:
-    found = tables.audit_outcomes(
+    report = tables.audit_outcomes(
         y, predicted, kind=kind, sensitive_features=group, checks=False
     )
-    return found.findings[0][1].sure
+    return report.findings[0][1].sure
 
 
 def _outcomes(kind: str, n_classes: int = 3) -> Callable[[Generator], Said]:
@@ -110,8 +110,8 @@ def _columns(rng: Generator) -> Said:
     for name, effect in (("false", 0.0), ("found", 0.15)):
         hired = rng.random(600) < 0.4 + effect * frame["a"]
         table = frame.assign(hired=hired.astype(int))
-        asked = tables.TableQuestion(groups=tuple(frame), decision="hired=1")
-        audited = tables.audit_table(table, asked, Source.of_frame("t", "", table))
+        question = tables.TableQuestion(groups=tuple(frame), decision="hired=1")
+        audited = tables.audit_table(table, question, Source.of_frame("t", "", table))
         firsts = [part.findings for part in audited.audits.values()]
         sure = any(
             f.sure for part in firsts for f in part if f.measure == "selection_rate"
@@ -125,25 +125,25 @@ def _deviations(rng: Generator) -> Said:
     for name, effect in (("false", 0.0), ("found", 0.25)):
         hired = rng.random(1200) < 0.5 - effect * (group == 0)
         table = pd.DataFrame({"group": group, "hired": hired.astype(int)})
-        asked = tables.TableQuestion(
+        question = tables.TableQuestion(
             groups=("group",), decision="hired=1", reference="11"
         )
-        impact = tables.adverse_impact(table, asked).tables["group"]
+        impact = tables.adverse_impact(table, question).tables["group"]
         yield f"a group is {name}", bool(impact["two_deviations"].any())
 
 
 def _interval(draw: Callable[[Generator], dict[str, Any]], truth: float) -> Any:
     def said(rng: Generator) -> Said:
-        one, other = draw(rng), draw(rng)
-        if "cluster" in other:
-            other["cluster"] = other["cluster"] + len(one["cluster"])
-        rows = {name: np.concatenate([one[name], other[name]]) for name in one}
+        first, second = draw(rng), draw(rng)
+        if "cluster" in second:
+            second["cluster"] = second["cluster"] + len(first["cluster"])
+        rows = {name: np.concatenate([first[name], second[name]]) for name in first}
         decided = rows.pop("decided")
-        group = np.arange(len(decided)) >= len(one["decided"])
-        found = measure_by_group(
+        group = np.arange(len(decided)) >= len(first["decided"])
+        measured = measure_by_group(
             "selection_rate", None, decided, sensitive_features=group, **rows
         ).iloc[0]
-        yield "interval", found["ci_low"] <= truth <= found["ci_high"]
+        yield "interval", measured["ci_low"] <= truth <= measured["ci_high"]
 
     return said
 
@@ -185,9 +185,9 @@ def _numbers(
             "mean_prediction", None, values, sensitive_features=group
         )
         first = table.iloc[0]
-        known = bool(np.isfinite(first["ci_low"]))
-        yield "an interval is found", known
-        if known:
+        is_known = bool(np.isfinite(first["ci_low"]))
+        yield "an interval is found", is_known
+        if is_known:
             yield "interval", first["ci_low"] <= truth <= first["ci_high"]
         yield "a gap is false", _surest(None, values, "numbers", group)
         moved = values * np.where(group == 0, 3.0, 1.0)
@@ -239,15 +239,15 @@ def _year(kind: str, n: int, gap: float, rng: Generator) -> bool:
     for _ in range(52):
         picked = rng.random(n) < 0.3 + gap * group
         mass = _weighed(kind, picked, rng)
-        known = [
+        known_rows = [
             (of, np.flatnonzero(group == g))
             for of, g in zip(earlier, (1, 0), strict=True)
         ]
         grown = []
         for at, sign in enumerate((1.0, -1.0)):
             sides = [
-                of.side(f, own, mass[own], (mass * picked)[own])
-                for f, (of, own) in zip((sign, -sign), known, strict=True)
+                of.side(f, of_group, mass[of_group], (mass * picked)[of_group])
+                for f, (of, of_group) in zip((sign, -sign), known_rows, strict=True)
             ]
             grown.append(np.zeros(len(sequential.BETS)))
             if None in sides or not (n_blocks := sequential.blocks_of(sides)):
@@ -257,8 +257,8 @@ def _year(kind: str, n: int, gap: float, rng: Generator) -> bool:
             if bounds[at]:
                 grown[-1] = sequential.growth(terms, bounds[at])
             bounds[at] = max(bounds[at], bound)
-        for of, own in known:
-            of.add(mass[own], (mass * picked)[own])
+        for of, of_group in known_rows:
+            of.add(mass[of_group], (mass * picked)[of_group])
         weeks.append(np.array(grown))
     return bool(sequential.alarms(sequential.evidence(weeks)).any())
 
@@ -317,8 +317,8 @@ def _traits(rng: Generator) -> Said:
     for name, effect in (("false", 0.0), ("found", 2.0)):
         ratio = rng.exponential(size=200) + effect * (frame["code0"][::10] == 0)
         top = weights.top_rows(np.asarray(ratio)[unit], 0.1)
-        found = weights.traits(frame, top, cluster=unit)
-        yield f"a trait is {name}", bool((found["ci_low"] > found["share_all"]).any())
+        result = weights.traits(frame, top, cluster=unit)
+        yield f"a trait is {name}", bool((result["ci_low"] > result["share_all"]).any())
 
 
 def _alternative(size: int) -> Callable[[Generator], Said]:
@@ -333,7 +333,7 @@ def _alternative(size: int) -> Callable[[Generator], Said]:
             chance = rate + effect * (fairer - rate)
             models = {f"m{k}": (rng.random(n) < chance)[unit] * 1 for k in range(5)}
             rows = np.arange(n * size)
-            found = less_discriminatory(
+            alternatives = less_discriminatory(
                 y[unit],
                 present[unit] * 1,
                 models,
@@ -343,7 +343,7 @@ def _alternative(size: int) -> Callable[[Generator], Said]:
                 loss=1.0,
                 cluster=unit,
             )
-            yield f"an alternative is {name}", found.name is not None
+            yield f"an alternative is {name}", alternatives.name is not None
 
     return said
 
@@ -362,19 +362,19 @@ def _search(
             {"age": rng.integers(20, 60, n), "site": rng.integers(0, 4, n)}
         )
         for name, effect in (("false", 0.0), ("found", 1.0)):
-            there = (group == 1) & (frame["site"] == 0).to_numpy()
+            harmed = (group == 1) & (frame["site"] == 0).to_numpy()
             if sigma:
                 heavy = rng.lognormal(0, sigma, n)
-                chance = 0.4 + 0.5 * effect * there
+                chance = 0.4 + 0.5 * effect * harmed
                 rows = {"y_pred": (rng.random(n) < chance) * 1}
                 rows["sample_weight"] = np.where(group == 1, heavy, 1.0)
             else:
                 width = np.where(group == 1, spread, 1.0)
-                numbers = width * (rng.normal(size=n) + 1.5 * effect * there)
+                numbers = width * (rng.normal(size=n) + 1.5 * effect * harmed)
                 rows = {"y_pred": numbers, "measure": "mean_prediction"}
             if confirm:
                 rows["confirm"] = np.arange(n) % 2 == 0
-            found = find_subgroups(
+            subgroups = find_subgroups(
                 sensitive_features=group,
                 frame=frame,
                 depth=2,
@@ -383,7 +383,7 @@ def _search(
                 random_state=0,
                 **rows,
             )
-            yield f"a subgroup is {name}", bool((found["p_adjusted"] <= 0.05).any())
+            yield f"a subgroup is {name}", bool((subgroups["p_adjusted"] <= 0.05).any())
 
     return said
 
@@ -419,10 +419,16 @@ def _brier(useful: bool) -> Callable[[Generator], Said]:
         y, scores, truth = _isotonic(rng, useful, 500)
         p = as_probabilities(y, scores)
         group = np.arange(500) % 2
-        one = measure_by_group("brier", y, p, sensitive_features=group).iloc[0]
+        brier = measure_by_group("brier", y, p, sensitive_features=group).iloc[0]
         mean = _mean_brier(useful)
-        yield "interval of such regressions", one["ci_low"] <= mean <= one["ci_high"]
-        yield "interval of this regression", one["ci_low"] <= truth <= one["ci_high"]
+        yield (
+            "interval of such regressions",
+            brier["ci_low"] <= mean <= brier["ci_high"],
+        )
+        yield (
+            "interval of this regression",
+            brier["ci_low"] <= truth <= brier["ci_high"],
+        )
 
     return said
 
@@ -465,8 +471,8 @@ def _evaluated(n: int, size: int, sigma: float) -> Callable[[Generator], Said]:
         for name, truth in _metrics_of_many().items():
             low = row.get(f"{name}_low", np.nan)
             if np.isfinite(low):
-                held = low <= truth <= row[f"{name}_high"]
-                yield f"{name}, interval", held
+                holds = low <= truth <= row[f"{name}_high"]
+                yield f"{name}, interval", holds
 
     return said
 

@@ -72,12 +72,12 @@ def main():
     changes = {"min_size": MIN_SIZE[options.table]}
     subgroups = setup["subgroups"].model_copy(update=changes)
     road = CATALOG["road"]
-    asked = {key: float(v) for key, v in (pair.split("=") for pair in options.fast)}
+    values = {key: float(v) for key, v in (pair.split("=") for pair in options.fast)}
     ints = {param.name for param in road.params if param.kind == "int"}
-    asked = {key: int(v) if key in ints else v for key, v in asked.items()}
+    values = {key: int(v) if key in ints else v for key, v in values.items()}
     settings = {
         "paper": {**road.settings({}, "paper"), "n_epochs": setup["n_epochs"]},
-        "fast": road.settings(asked, "fast"),
+        "fast": road.settings(values, "fast"),
     }
     settings["bfloat16"] = settings["fast"]
     points = [
@@ -102,12 +102,12 @@ def main():
                 )
             seconds = time.process_time() - began
             scores = np.stack([model.predict_proba(X)[:, 1] for model in models])
-            test, kept = front_areas(score(data, seed, scores, subgroups))
+            test, areas = front_areas(score(data, seed, scores, subgroups))
             print(
-                f"{seed:4d} {effort:8s}  {test:9.4f}  {kept:11.4f}  {seconds:7.1f}",
+                f"{seed:4d} {effort:8s}  {test:9.4f}  {areas:11.4f}  {seconds:7.1f}",
                 flush=True,
             )
-            records.append((seed, effort, test, kept, seconds))
+            records.append((seed, effort, test, areas, seconds))
     names = ["seed", "effort", "test", "kept", "seconds"]
     report(pd.DataFrame(records, columns=names), *options.efforts)
 

@@ -48,7 +48,9 @@ def compare_values(
         When the unconstrained model is missing on a seed, or the choice has one value.
     """
     mine = rows[rows["method"] == method]
-    options = {one.name: one.options for one in CATALOG[method].params}[param]
+    options = {
+        param_entry.name: param_entry.options for param_entry in CATALOG[method].params
+    }[param]
     values = [value for value in options if (mine[param] == value).any()]
     if len(values) < 2:
         raise ValueError(f"{method!r} has one value of {param!r}; nothing to compare.")
@@ -61,19 +63,20 @@ def compare_values(
         for value in values
     }
     areas = {
-        value: [front_area(one, di_limit) for one in parts[value]] for value in values
+        value: [front_area(param_entry, di_limit) for param_entry in parts[value]]
+        for value in values
     }
     first = pd.Series(areas[values[0]])
     at_once = 1 - 0.05 / (len(values) - 1)
-    found = []
+    problems = []
     for value in values:
-        every = pd.concat(parts[value])
-        idle = ~(decides(every, "validation") & decides(every, "test"))
+        joined = pd.concat(parts[value])
+        idle = ~(decides(joined, "validation") & decides(joined, "test"))
         area = pd.Series(areas[value])
         common = {
             "value": value,
             "n_seeds": len(seeds),
-            "n_models": len(every),
+            "n_models": len(joined),
             "n_idle": int(idle.sum()),
             **_told("area", area),
             **_told("area_apart", area - first, at_once),
@@ -81,13 +84,17 @@ def compare_values(
         for given_up in GIVEN_UP:
             chosen = pd.DataFrame(
                 [
-                    least_gap(one, plain[seed], given_up)
-                    for seed, one in zip(seeds, parts[value], strict=True)
+                    least_gap(param_entry, plain[seed], given_up)
+                    for seed, param_entry in zip(seeds, parts[value], strict=True)
                 ]
             )
-            told = [_told(name, chosen[f"test_{name}"]) for name in (WORST, "accuracy")]
-            found.append({**common, "given_up": given_up, **told[0], **told[1]})
-    return pd.DataFrame(found)
+            sentences = [
+                _told(name, chosen[f"test_{name}"]) for name in (WORST, "accuracy")
+            ]
+            problems.append(
+                {**common, "given_up": given_up, **sentences[0], **sentences[1]}
+            )
+    return pd.DataFrame(problems)
 
 
 def least_gap(
@@ -118,8 +125,8 @@ def _told(
     name: str, by_seed: "pd.Series[float]", confidence: float = 0.95
 ) -> dict[str, float]:
     values = by_seed.dropna()
-    found = values.mean(), *ttest_1samp(values, 0).confidence_interval(confidence)
-    ends = zip(("", "_low", "_high"), found, strict=True)
+    interval = values.mean(), *ttest_1samp(values, 0).confidence_interval(confidence)
+    ends = zip(("", "_low", "_high"), interval, strict=True)
     return {f"{name}{end}": float(value) for end, value in ends}
 
 
@@ -164,15 +171,15 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
     coefficients I. Biometrika 44, 470-481.
     """
     rows = rows[decides(rows, "validation") & decides(rows, "test")]
-    found = []
+    problems = []
     by, names = ["method", *param_columns(rows)], [f"{part}{metric}" for part in PARTS]
     for _, of_seed in rows.dropna(subset=names).groupby("seed"):
         pair = of_seed.groupby(by, dropna=False)[names].mean()
         if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
-            found.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
-    if not found:
+            problems.append((float(spearmanr(*pair.to_numpy().T)[0]), len(pair)))
+    if not problems:
         return float("nan"), float("nan"), float("nan")
-    mean, n = np.mean(found, axis=0)
+    mean, n = np.mean(problems, axis=0)
     centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
     ends = np.tanh(centre + np.array([-half, half]) * np.sqrt(1.06 / (n - 3)))
     return float(mean), float(ends[0]), float(ends[1])

@@ -141,8 +141,10 @@ def main():
         shutil.rmtree(home, ignore_errors=True)
     n_models = snapshot.count("finished")
     batch_size = int(snapshot.trials[0].params["batch_size"])
-    each, (n_rows, n_features) = plain_seconds(path, batch_size, options.workers)
-    plain = each * n_models * options.epochs
+    seconds_each, (n_rows, n_features) = plain_seconds(
+        path, batch_size, options.workers
+    )
+    plain = seconds_each * n_models * options.epochs
     print(
         f"COMPAS, {n_rows:,} training rows, {n_features} features; ROAD at the paper's "
         f"settings, batch {batch_size}, {options.epochs} epochs, "

@@ -194,8 +194,8 @@ class Trial:
         self.drawn = rng.random(data.n_rows)
         self.moved = []
         for _ in range(MOVES):
-            apart = self.X[rng.permutation(test)] - self.X[test]
-            along = apart @ metric.basis @ metric.basis.T
+            moves = self.X[rng.permutation(test)] - self.X[test]
+            along = moves @ metric.basis @ metric.basis.T
             self.moved.append((self.X[test] + along).astype(np.float32))
         self.fits = {}
 
@@ -206,8 +206,10 @@ class Trial:
             entry, train = CATALOG[key], self.train
             named = {param.name for param in entry.params}
             steps = STEPS if "n_epochs" in named else {}
-            own = {name: value for name, value in fixed.items() if name in named}
-            settings = entry.settings({**steps, **own})
+            named_values = {
+                name: value for name, value in fixed.items() if name in named
+            }
+            settings = entry.settings({**steps, **named_values})
             estimator = entry.estimator(settings, 1000 * self.start + self.seed)
             estimator.set_params(**{k: v for k, v in fixed.items() if k not in named})
             if entry.needs_names:
@@ -324,8 +326,8 @@ def clone_of(estimator, point):
 def lines_of(path):
     """Return the lines that are there, by table, method, split and start."""
     text = path.read_text().splitlines() if path.exists() else []
-    every = [json.loads(line) for line in text]
-    return {(e["table"], e["method"], e["seed"], e["start"]): e for e in every}
+    records = [json.loads(line) for line in text]
+    return {(e["table"], e["method"], e["seed"], e["start"]): e for e in records}
 
 
 def compute(folder, path, tables, starts, labels):
@@ -348,7 +350,7 @@ def compute(folder, path, tables, starts, labels):
                     least = 0.0
                     if label not in PLAIN:
                         plain = [done[table, name, seed, 0] for name in PLAIN]
-                        least = max(one["validation_accuracy"] for one in plain)
+                        least = max(item["validation_accuracy"] for item in plain)
                         least -= GIVEN_UP
                     points = (first["setting"],) if first else None
                     began = time.monotonic()

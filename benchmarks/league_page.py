@@ -45,8 +45,8 @@ RANKED = ("Accuracy", "Gap", "Largest local gap")  # by which methods are in ord
 def aggregated(lines, tables, n_methods):
     """Return a row per table and method, and one per method over all tables."""
     rows = pd.DataFrame(lines)
-    every = rows[rows["start"] == 0].groupby("seed").size()
-    whole = every.index[every == len(tables) * n_methods]
+    per_seed = rows[rows["start"] == 0].groupby("seed").size()
+    whole = per_seed.index[per_seed == len(tables) * n_methods]
     rows = rows[rows["seed"].isin(whole)].rename(columns=HEADINGS)
     rows[["Certified", "Decides"]] = rows[["Certified", "Decides"]].astype(float)
     names = list(HEADINGS.values())[2:]
@@ -79,8 +79,8 @@ def ranks(values):
     """Return the ranks of methods on every table and split, 1 being the best."""
     costs = values[list(MEASURES)] * [-sign for sign in MEASURES.values()]
     idle = values["Decides"] < 0.5
-    others = [name for name in MEASURES if name != "Accuracy"]
-    costs.loc[idle, others] = np.inf
+    names = [name for name in MEASURES if name != "Accuracy"]
+    costs.loc[idle, names] = np.inf
     return costs.groupby(["Table", "seed"]).rank().add_suffix(" rank")
 
 

@@ -84,8 +84,8 @@ def height_counts_less(seed: int) -> bool:
 def twins_alike(seed: int) -> bool:
     """With SenSeI, scores of twins are five times nearer at the end."""
     scores = trained("twins", "sensei", seed).scores
-    apart = np.abs(scores[:, 0::2] - scores[:, 1::2]).mean(axis=1)
-    return bool(apart[-1] < apart[0] / 5)
+    distance = np.abs(scores[:, 0::2] - scores[:, 1::2]).mean(axis=1)
+    return bool(distance[-1] < distance[0] / 5)
 
 
 def labels_cost_accuracy(seed: int) -> bool:

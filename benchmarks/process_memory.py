@@ -15,10 +15,13 @@ def family(*roots: int) -> set[int]:
         with suppress(OSError, ValueError, IndexError):
             state = (folder / "stat").read_text().rpartition(")")[2].split()
             parents[int(folder.name)] = int(state[1])
-    found = set(roots)
-    while more := {one for one, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found
+    processes = set(roots)
+    while (
+        more := {pid for pid, parent in parents.items() if parent in processes}
+        - processes
+    ):
+        processes |= more
+    return processes
 
 
 def memory(processes: Iterable[int]) -> int:

@@ -53,12 +53,12 @@ def false_alarms(rng: np.random.Generator, draws: int) -> None:
         (40, 300, 2000), ((0.5, 0.5), (0.7, 0.2, 0.1), (0.9, 0.1))
     ):
         tables = [independent(rng, n, shares) for _ in range(draws)]
-        alarms = sum(bool(found(each)) for each in tables)
+        alarms = sum(bool(found(item)) for item in tables)
         with (
             mock.patch.object(proxies, "AREA", 0.0),
             mock.patch.object(proxies, "FEWER_ERRORS", -np.inf),
         ):
-            bare = sum(bool(found(each)) for each in tables)
+            bare = sum(bool(found(item)) for item in tables)
         print(f"{n:,} rows, groups of {shares}: {alarms / draws:.3f}, ", end="")
         print(f"without least sizes {bare / draws:.3f}", flush=True)
 
@@ -75,13 +75,13 @@ def power(rng: np.random.Generator, draws: int) -> None:
             frame["group"] = group_of[code].astype(str)
             hits += "name" in found(frame)
         print(f"36 names, {n:,} rows: {hits / draws:.3f}")
-    for apart in (0.5, 1.0, 1.5, 2.0):
+    for shift in (0.5, 1.0, 1.5, 2.0):
         hits = 0
         for _ in range(draws):
             frame = independent(rng, 1000, (0.5, 0.5))
-            frame["number"] += apart * (frame["group"] == "1")
+            frame["number"] += shift * (frame["group"] == "1")
             hits += "number" in found(frame)
-        print(f"a number {apart} deviations apart, 1,000 rows: {hits / draws:.3f}")
+        print(f"a number {shift} deviations apart, 1,000 rows: {hits / draws:.3f}")
 
 
 def cost(rng: np.random.Generator) -> None:
@@ -119,10 +119,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    rng = np.random.default_rng(asked.seed)
-    false_alarms(rng, asked.draws)
-    power(rng, max(asked.draws // 4, 1))
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    false_alarms(rng, options.draws)
+    power(rng, max(options.draws // 4, 1))
     cost(rng)
 
 

@@ -185,8 +185,8 @@ def seven(out, *seeds):
 def ablation(out, _):
     """Return the table of ROAD's ablations."""
     lines = []
-    found = pd.read_csv(out / "ablation.csv").drop_duplicates(["param", "value"])
-    for param, rows in found.groupby("param", sort=False):
+    values = pd.read_csv(out / "ablation.csv").drop_duplicates(["param", "value"])
+    for param, rows in values.groupby("param", sort=False):
         for i, row in enumerate(rows.to_dict("records")):
             difference = interval(row, "area_apart", sign=True) if i else ""
             names = VARIED[param], VARIED[row["value"]]
@@ -409,7 +409,7 @@ def main():
             run(Step(f"league.py --out {{out}}/league.jsonl {words}", 0), 0, places)
         return
     path = (RESULTS if options.publish else out) / f"{options.paper}.json"
-    found = json.loads(path.read_text()) if path.exists() else {}
+    stored = json.loads(path.read_text()) if path.exists() else {}
     for name in names:
         table = tables[name]
         seeds = [min(step.seeds, options.seeds or step.seeds) for step in table.steps]
@@ -419,13 +419,13 @@ def main():
         if options.seeds:
             command += f" --seeds {options.seeds}"
         rows = once(table.make(out, *seeds))
-        found[name] = {"command": command, "rows": rows}
-        path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+        stored[name] = {"command": command, "rows": rows}
+        path.write_text(json.dumps(stored, ensure_ascii=False, indent=1) + "\n")
     if options.publish:
         # apart, for a table here may have added methods of its own to the catalog
         subprocess.run([sys.executable, DOCS_TABLES], check=True)
     else:
-        parts = [f"{markdown_table(found[name]['rows'])}\n" for name in names]
+        parts = [f"{markdown_table(stored[name]['rows'])}\n" for name in names]
         page = out / f"{options.paper}.md"
         page.write_text("\n".join(parts))
         print(f"{page}: not published; --publish writes {path.name} and the page")

@@ -147,9 +147,9 @@ def main():
         f"{settings}"
     )
     print("mean (sd) over splits, test rows")
-    shown = table.agg(lambda v: f"{v.mean():.3f} ({v.std():.3f})")
-    columns = ["accuracy", "di", *(c for c in shown if "worst" in c), "positive"]
-    print(shown[columns].to_string())
+    texts = table.agg(lambda v: f"{v.mean():.3f} ({v.std():.3f})")
+    columns = ["accuracy", "di", *(c for c in texts if "worst" in c), "positive"]
+    print(texts[columns].to_string())
 
 
 if __name__ == "__main__":

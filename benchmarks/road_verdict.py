@@ -145,8 +145,8 @@ def train(name, data, subgroups, seed):
     tables = []
     for key in ("unconstrained", *setup.methods):
         method, points = CATALOG[key], grid(setup, key)
-        known = {param.name for param in method.params}
-        changes = {k: v for k, v in setup.changes.items() if k in known}
+        names = {param.name for param in method.params}
+        changes = {k: v for k, v in setup.changes.items() if k in names}
         prototype = method.estimator(method.settings(changes, setup.effort), seed)
         models = prototype.fit_many(
             points,
@@ -224,12 +224,12 @@ def report(name, rows):
     for given_up in setup.given_up:
         taken = chosen(name, rows, given_up)
         for method, table in taken.items():
-            apart = table - taken["adversarial"]
+            difference = table - taken["adversarial"]
             print(
                 f"{given_up:8.3f}  {method:11s}  "
                 + ", ".join(told(table[column]) for column in FIGURES)
-                + f"  {paired(apart[FIGURES[2]])}"
-                + f"  accuracy {paired(apart[FIGURES[0]])}"
+                + f"  {paired(difference[FIGURES[2]])}"
+                + f"  accuracy {paired(difference[FIGURES[0]])}"
             )
     print("area under the front, chosen on validation rows; models that do not decide")
     areas = {
@@ -237,11 +237,11 @@ def report(name, rows):
         for method in setup.methods
     }
     for method in setup.methods:
-        every = pd.concat([mine[method, s] for s in seeds])
-        n_idle = idle(every).sum()
-        ranked = rank_agreement(SweepResult.of(every).rows, WORST)
+        everything = pd.concat([mine[method, s] for s in seeds])
+        n_idle = idle(everything).sum()
+        ranked = rank_agreement(SweepResult.of(everything).rows, WORST)
         print(
-            f"{method:11s}  {told(areas[method])}  {n_idle} of {len(every)}; "
+            f"{method:11s}  {told(areas[method])}  {n_idle} of {len(everything)}; "
             f"minus Zhang {paired(areas[method] - areas['adversarial'])}; "
             f"rank correlation {ranked[0]:+.2f} [{ranked[1]:+.2f} to {ranked[2]:+.2f}]"
         )
@@ -262,15 +262,15 @@ def main():
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.tables:
-        read = partial(load, name, options.originals)
-        known = None
+        read_data = partial(load, name, options.originals)
+        known_rows = None
         parts = []
         for seed in range(options.seeds):
             path = options.out / f"{name}-{seed}.parquet"
             if not path.exists():
-                known = known or read()
+                known_rows = known_rows or read_data()
                 began = time.process_time()
-                train(name, *known, seed).to_parquet(path)
+                train(name, *known_rows, seed).to_parquet(path)
                 seconds = time.process_time() - began
                 print(f"{name} seed {seed}: {seconds:.0f} s of CPU", flush=True)
             parts.append(pd.read_parquet(path))

@@ -51,12 +51,14 @@ def train(seed):
     """Return one row per way and model of one seed."""
     maker = runpy.run_path(str(MAKERS))["loans"]
     frame, _ = maker(np.random.default_rng(seed), LARGE + FRESH)
-    sample, found = SAMPLES["loans"], []
+    sample, results = SAMPLES["loans"], []
     data = make_dataset(frame, sample.roles, name="loans", key="loans")
     labels, fresh = sample.subgroups.label(data.frame), np.arange(LARGE, len(frame))
     for way, (n_rows, changes) in WAYS.items():
-        own = make_dataset(frame.iloc[:n_rows], sample.roles, name="loans", key="loans")
-        rows = split(own, seed).train
+        dataset = make_dataset(
+            frame.iloc[:n_rows], sample.roles, name="loans", key="loans"
+        )
+        rows = split(dataset, seed).train
         X = encode(data, rows).X
         for key, points in METHODS.items():
             method = CATALOG[key]
@@ -68,17 +70,17 @@ def train(seed):
             )
             scores = np.stack([model.predict_proba(X)[:, 1] for model in models])
             table = pd.DataFrame(points, index=range(len(points)))
-            for part, where in (("train", rows), ("true", fresh)):
+            for part, rows_of_part in (("train", rows), ("true", fresh)):
                 figures = evaluate(
-                    data.y[where],
-                    scores[:, where],
-                    sensitive_features=data.sensitive_features[where],
-                    subgroups=labels.iloc[where],
+                    data.y[rows_of_part],
+                    scores[:, rows_of_part],
+                    sensitive_features=data.sensitive_features[rows_of_part],
+                    subgroups=labels.iloc[rows_of_part],
                 )
                 table[f"{part} gap"] = figures["worst_1_di"]
                 table[f"{part} accuracy"] = figures["accuracy"]
-            found.append(table.assign(way=way, method=key, seed=seed))
-    return pd.concat(found, ignore_index=True)
+            results.append(table.assign(way=way, method=key, seed=seed))
+    return pd.concat(results, ignore_index=True)
 
 
 def interval(values):
@@ -112,8 +114,8 @@ def main():
     wide = rows.pivot_table(
         index=["method", "fairness_weight", "seed"], columns="way", values="true gap"
     )
-    apart = wide.sub(wide["large"], axis=0).drop(columns="large")
-    print(apart.groupby(level=[0, 1]).agg(interval).to_string())
+    differences = wide.sub(wide["large"], axis=0).drop(columns="large")
+    print(differences.groupby(level=[0, 1]).agg(interval).to_string())
     print("the same, mean of all λ")
     weighted = wide[wide.index.get_level_values("fairness_weight") > 0]
     by_seed = weighted.groupby(["method", "seed"]).mean()

@@ -50,8 +50,8 @@ def train(sample, warm_up, seed):
         min_size=subgroups.min_size,
     )
     rate = (scores > 0.5).mean(axis=1)
-    alike = (rate < ALIKE) | (rate > 1 - ALIKE)
-    table = pd.DataFrame(points).assign(warm_up=warm_up, seed=seed, alike=alike)
+    nearly_all = (rate < ALIKE) | (rate > 1 - ALIKE)
+    table = pd.DataFrame(points).assign(warm_up=warm_up, seed=seed, alike=nearly_all)
     return table.join(figures[["accuracy", "worst_1_di"]])
 
 
@@ -73,10 +73,10 @@ def main():
         for figure in ("accuracy", "worst_1_di"):
             mean = deciding.pivot_table(figure, "fairness_weight", "tau")
             print(f"{figure} of the others\n{mean.round(3).to_string()}")
-    both = pd.concat(tables, axis=1, join="inner")
-    print(f"\nmeans of the {len(both)} settings that decide at every warm-up")
+    joined = pd.concat(tables, axis=1, join="inner")
+    print(f"\nmeans of the {len(joined)} settings that decide at every warm-up")
     for figure in ("accuracy", "worst_1_di"):
-        means = both.xs(figure, axis=1, level=1).mean()
+        means = joined.xs(figure, axis=1, level=1).mean()
         print(f"{figure}: {means.round(3).to_dict()}")
 
 

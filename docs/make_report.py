@@ -58,8 +58,8 @@ def main() -> None:
         closing(open_store(Path(home))) as store,
     ):
         run = submit(store, spec, name="ROAD on COMPAS")
-        made = report(store, run, sections=SECTIONS)
-        OUT.write_text(made.to_html())
+        document = report(store, run, sections=SECTIONS)
+        OUT.write_text(document.to_html())
         pack_runs(store, [run], BUNDLE, rows=False)
     for file in (OUT, BUNDLE):
         print(f"{file}: {file.stat().st_size:,} bytes")

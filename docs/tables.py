@@ -174,11 +174,11 @@ def tables_of(page: str) -> list[str]:
     """Return the tables of a page as Markdown, those of results with their origin."""
     if page in TABLES:
         return [markdown_table(table()) for table in TABLES[page]]
-    found = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
+    results = json.loads((FOUND / f"{RESULTS[page]}.json").read_text())
     return [
         f"{markdown_table(table['rows'])}\n\n"
         f"Made by `benchmarks/reproduce.py {table['command']}`."
-        for table in found.values()
+        for table in results.values()
     ]
 
 

@@ -67,17 +67,17 @@ def main() -> None:
         for n, limit in itertools.product(args.rows, (0.05, 0.1)):
             for pair in [(n, 20), (20, n)]:
                 size, rate = exact_size(pair, limit)
-                found = f"{size:.4f} at {rate + limit:.3f} and {rate:.3f}"
-                print(f"{pair} {limit}: {found}", flush=True)
+                results = f"{size:.4f} at {rate + limit:.3f} and {rate:.3f}"
+                print(f"{pair} {limit}: {results}", flush=True)
         return
     cells, truth = planted() if args.population == "planted" else adult(args.data)
     print(truth.round(3).to_string(), "\n")
     for n_rows in args.rows:
         rng = np.random.default_rng(args.seed)
         way = compare_tests if args.tests else choose
-        found = [way(draw(cells, n_rows, rng), truth) for _ in range(args.splits)]
+        results = [way(draw(cells, n_rows, rng), truth) for _ in range(args.splits)]
         print(f"{n_rows} rows in each part, {args.splits} splits")
-        print(summary(pd.DataFrame(found), truth).to_string(), "\n", flush=True)
+        print(summary(pd.DataFrame(results), truth).to_string(), "\n", flush=True)
 
 
 def planted() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -86,9 +86,9 @@ def planted() -> tuple[pd.DataFrame, pd.DataFrame]:
     gaps = [(0.02, 0.03), (0.05, 0.07), (0.08, 0.11), (0.1, 0.14), (0.12, 0.18),
             (0.16, 0.25)]  # fmt: skip
     rows = []
-    for model, both in enumerate(gaps):
+    for model, gaps_of_model in enumerate(gaps):
         for (subgroup, group), share in shares.items():
-            gap = both[0 if subgroup == "a" else 1]
+            gap = gaps_of_model[0 if subgroup == "a" else 1]
             cell = {"model": model, "subgroup": subgroup, "group": group}
             rows.append({**cell, "share": share, "rate": 0.4 - gap * group})
     accuracy = pd.Series([0.66, 0.68, 0.695, 0.705, 0.71, 0.72])
@@ -179,7 +179,7 @@ def draw(
 ) -> dict[str, pd.DataFrame]:
     """Return counts of validation and test rows; all models decide the same people."""
     first = cells[cells["model"] == 0]
-    found = {}
+    results = {}
     for part in ("validation", "test"):
         n = rng.multinomial(n_rows, first["share"] / first["share"].sum())
         sizes = first[["subgroup", "group"]].assign(n=np.maximum(n, 1))
@@ -197,9 +197,9 @@ def draw(
             ].itertuples(index=False)
         ]
         inside = counts[["model", "subgroup", "group", "n", "positives"]]
-        both = inside.groupby(["model", "group"], as_index=False)[["n", "positives"]]
-        found[part] = pd.concat([both.sum().assign(subgroup=""), inside])
-    return found
+        two = inside.groupby(["model", "group"], as_index=False)[["n", "positives"]]
+        results[part] = pd.concat([two.sum().assign(subgroup=""), inside])
+    return results
 
 
 def gaps(counts: pd.DataFrame, sides: float = 0.0) -> "pd.Series[float]":
@@ -247,12 +247,12 @@ def choose(parts: dict[str, pd.DataFrame], truth: pd.DataFrame) -> dict[str, obj
     about = pd.DataFrame({"accuracy": accuracy, "gap": ratio})
     table = test.join(about, on="model")
     alone = table[table["model"] == candidate]
-    asked = {"limits": LIMITS, "confidence": CONFIDENCE}
-    hoped, shown = t_bounds(seen, widened=2.0), t_bounds(test)
+    arguments = {"limits": LIMITS, "confidence": CONFIDENCE}
+    hoped, hoped_bounds = t_bounds(seen, widened=2.0), t_bounds(test)
     best = next((m for m in ranked if hoped[m] <= 1), hoped.idxmin())
-    seldonian = best if shown[best] <= 1 else None
-    safe = choose_certified(alone, **asked).model
-    certified = choose_certified(table, **asked).model
+    seldonian = best if hoped_bounds[best] <= 1 else None
+    safe = choose_certified(alone, **arguments).model
+    certified = choose_certified(table, **arguments).model
     return dict(zip(WAYS, (naive, safe, seldonian, certified), strict=True))
 
 
@@ -269,8 +269,10 @@ def compare_tests(
 
     by_gap = ordered(gaps(seen))
     p = pd.Series({m: _largest(part, LIMITS) for m, part in seen.groupby("model")})
-    asked = {"limits": LIMITS, "confidence": CONFIDENCE}
-    chosen = [choose_certified(table, **asked).model for table in (by_gap, ordered(p))]
+    arguments = {"limits": LIMITS, "confidence": CONFIDENCE}
+    chosen = [
+        choose_certified(table, **arguments).model for table in (by_gap, ordered(p))
+    ]
     best = None
     for model in by_gap.drop_duplicates("model").sort_values("gap")["model"]:
         pairs = _pairs(test[test["model"] == model], LIMITS)
@@ -286,11 +288,11 @@ def betting_p_value(
 ) -> float:
     """Return the p-value of a gap of at least the limit, by betting on pairs."""
     rng = np.random.default_rng([*positives, *n])
-    one, other = (
+    first, second = (
         rng.permutation(np.arange(size) < k)[: min(n)].astype(float)
         for k, size in zip(positives, n, strict=True)
     )
-    z, m = (1 - (one - other)) / 2, (1 - limit) / 2
+    z, m = (1 - (first - second)) / 2, (1 - limit) / 2
     # what is bet on a pair is known before it
     t = np.arange(1, len(z) + 1)
     mean = np.concatenate([[m], (m + np.cumsum(z)) / (t + 1)])[:-1]

@@ -66,10 +66,10 @@ def load(table: str) -> pd.DataFrame:
     package, _, item = table.partition("::")
     if not item:  # a file inside a package
         module, _, path = table.partition("/")
-        found = importlib.util.find_spec(module)
-        assert found is not None, f"install {module}"
-        assert found.submodule_search_locations, f"{module} has no files"
-        frame = _read(Path(found.submodule_search_locations[0]) / path)
+        spec = importlib.util.find_spec(module)
+        assert spec is not None, f"install {module}"
+        assert spec.submodule_search_locations, f"{module} has no files"
+        frame = _read(Path(spec.submodule_search_locations[0]) / path)
     elif package == "sklearn":
         from sklearn import datasets
 
@@ -108,9 +108,9 @@ def _read_arff(text: str) -> pd.DataFrame:
     """Return the table of an ARFF or KEEL file, whose header SciPy does not read."""
     header, _, rows = re.split(r"(?im)^(@data)\s*$", text, maxsplit=1)
     names = re.findall(r"(?im)^@attribute\s+'?([^'\s{]+)", header)
-    found = io.StringIO(rows)
+    buffer = io.StringIO(rows)
     missing = ["?", "<null>"]
-    return pd.read_csv(found, names=names, skipinitialspace=True, na_values=missing)
+    return pd.read_csv(buffer, names=names, skipinitialspace=True, na_values=missing)
 
 
 def labelled(part: str | None) -> Iterator[tuple[str, str, set[str], set[str]]]:
@@ -139,11 +139,11 @@ def choices() -> Iterator[tuple[str, Choice]]:
     for _, table, right, _ in labelled("tuned"):
         columns = list(candidate_columns(load(table)))
         possible = np.array([may_be_outcome(c) for c in columns])
-        found = np.array([is_right(c.name, right) for c in columns])[possible]
-        if found.any():
+        result = np.array([is_right(c.name, right) for c in columns])[possible]
+        if result.any():
             evidence = outcome_evidence(columns, named_file(table))
-            rows = np.array([list(each.values()) for each in evidence])
-            yield table, (rows[possible], found)
+            rows = np.array([list(facts.values()) for facts in evidence])
+            yield table, (rows[possible], result)
 
 
 def fit(tables: list[Choice]) -> NDArray[np.float64]:
@@ -168,15 +168,17 @@ def fit_weights() -> None:
     tables = [choice for _, choice in named]
     packages = [re.split("::|/", table)[0] for table, _ in named]
     hits, offered = 0, 0
-    for kept, left_out in GroupKFold(FOLDS).split(tables, groups=packages):
-        weights = fit([tables[i] for i in kept])
+    for train, left_out in GroupKFold(FOLDS).split(tables, groups=packages):
+        weights = fit([tables[i] for i in train])
         for evidence, right in (tables[i] for i in left_out):
             best = right[np.argsort(-(evidence @ weights), kind="stable")[:OFFERED]]
             hits, offered = hits + best[0], offered + best.any()
     for name, weight in zip(OUTCOME_WEIGHTS, fit(tables), strict=True):
         print(f'    "{name}": {weight:.2f},')
-    said = f"one of {OFFERED} in {offered / len(tables):.1%}"
-    print(f"right in {hits / len(tables):.1%}, {said} of {len(tables)} tables left out")
+    words = f"one of {OFFERED} in {offered / len(tables):.1%}"
+    print(
+        f"right in {hits / len(tables):.1%}, {words} of {len(tables)} tables left out"
+    )
 
 
 def describe(guess: guessing.RoleGuess) -> str:
@@ -204,7 +206,7 @@ def main() -> None:
             name = "" if chosen.unnamed else named_file(table)
             guess = guessing.rank_roles(load(table), name)
         except ValueError as error:
-            found, said = [False] * 4, str(error)
+            guesses, words = [False] * 4, str(error)
         else:
             ranks = [
                 [is_right(c.column, right) for c in ranked]
@@ -212,11 +214,11 @@ def main() -> None:
                     (guess.outcomes, guess.sensitive), rights, strict=True
                 )
             ]
-            found = [rank[0] for rank in ranks] + [any(rank) for rank in ranks]
-            said = describe(guess)
-        rows.append((part, *found))
-        if chosen.wrong and not (found[0] and found[1]):
-            print(f"{table}: {' | '.join(map(str, rights))} but {said}")
+            guesses = [rank[0] for rank in ranks] + [any(rank) for rank in ranks]
+            words = describe(guess)
+        rows.append((part, *guesses))
+        if chosen.wrong and not (guesses[0] and guesses[1]):
+            print(f"{table}: {' | '.join(map(str, rights))} but {words}")
         sys.stdout.flush()
     columns = ["part", "outcome", "sensitive", "outcome in three", "sensitive in three"]
     table = pd.DataFrame(rows, columns=columns)

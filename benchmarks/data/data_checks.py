@@ -76,11 +76,11 @@ def other_roles(roles: Roles, changes: dict[str, object]) -> Roles:
     features -= set(changes.get("without", ()))
     changes = {name: value for name, value in changes.items() if name != "without"}
     sensitive = changes.get("sensitive_feature", roles.sensitive_feature)
-    kept = {
+    rows_kept = {
         "features": tuple(sorted(features - {sensitive})),
         "subgroup_columns": (),
     }
-    return Roles.model_validate({**roles.model_dump(), **changes, **kept})
+    return Roles.model_validate({**roles.model_dump(), **changes, **rows_kept})
 
 
 def main() -> None:
@@ -92,8 +92,8 @@ def main() -> None:
         roles = guess_roles(frame)
         wanted = reference.loc[name]
         if file not in {row["table"] for row in rows}:
-            found = check_table(frame, roles)["severity"].value_counts().to_dict()
-            guessed = {"roles": "guessed", **measure(frame, roles), "findings": found}
+            counts = check_table(frame, roles)["severity"].value_counts().to_dict()
+            guessed = {"roles": "guessed", **measure(frame, roles), "findings": counts}
             rows.append({"table": file, **guessed})
         if changes:
             edited = measure(frame, other_roles(roles, changes))

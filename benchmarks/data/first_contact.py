@@ -92,7 +92,7 @@ def meet(page: Page, address: str, table: str, home: str, shots: str | None) -> 
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("Rows used").wait_for()
     page.get_by_text("Is that right?").wait_for()
-    guessed, read = chosen(page), time.perf_counter() - start
+    guessed, seconds = chosen(page), time.perf_counter() - start
     shoot(page, shots, f"{short}_data", "Rows used")
     clicks = put_right(page, right)
     page.get_by_role("button", name="Audit a plain model").click()
@@ -106,7 +106,7 @@ def meet(page: Page, address: str, table: str, home: str, shots: str | None) -> 
     shoot(page, shots, f"{short}_sweep", "Within the limit")
     print(
         f"{table}: guessed {guessed[0]}, {guessed[1]}; {clicks} clicks to the right "
-        f"columns; read {read:.1f} s, audited {audited:.1f} s, swept {swept:.1f} s"
+        f"columns; read {seconds:.1f} s, audited {audited:.1f} s, swept {swept:.1f} s"
     )
     return clicks
 
@@ -116,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", default=TABLES)
     parser.add_argument("--shots", help="folder for screenshots")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     home = tempfile.mkdtemp()
     app, address = serve(home)
     try:
@@ -128,7 +128,8 @@ def main() -> None:
             page.set_default_timeout(SECONDS * 1000)
             expect.set_options(timeout=SECONDS * 1000)
             clicks = [
-                meet(page, address, table, home, asked.shots) for table in asked.tables
+                meet(page, address, table, home, options.shots)
+                for table in options.tables
             ]
             chromium.close()
     finally:

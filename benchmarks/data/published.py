@@ -68,14 +68,14 @@ class Published:
         The columns it describes subgroups by must be there and more than half of its
         features; a table is known by its columns, wherever the file came from.
         """
-        known = PUBLIC[self.table].roles
-        sensitive = self.sensitive_feature or known.sensitive_feature
+        public = PUBLIC[self.table].roles
+        sensitive = self.sensitive_feature or public.sensitive_feature
         present = {*roles.features, *roles.subgroup_columns}
         needed = self.subgroups.columns if self.subgroups else ()
         return (
-            (roles.target, roles.sensitive_feature) == (known.target, sensitive)
+            (roles.target, roles.sensitive_feature) == (public.target, sensitive)
             and present.issuperset(needed)
-            and 2 * len(present.intersection(known.features)) > len(known.features)
+            and 2 * len(present.intersection(public.features)) > len(public.features)
         )
 
 
@@ -164,7 +164,12 @@ def published_for(roles: Roles, method: str) -> Published | None:
     None where the table is no public one, or no paper gives settings for it.
     """
     return next(
-        (one for one in PUBLISHED if method in one.params and one.fits(roles)), None
+        (
+            published
+            for published in PUBLISHED
+            if method in published.params and published.fits(roles)
+        ),
+        None,
     )
 
 
@@ -177,25 +182,30 @@ def as_published(spec: SweepSpec) -> SweepSpec:
     Raises ValueError when no method has published settings on the table.
     """
     roles = spec.data.roles
-    known = {grid.method: published_for(roles, grid.method) for grid in spec.methods}
-    papers = [one for one in known.values() if one]
+    published = {
+        grid.method: published_for(roles, grid.method) for grid in spec.methods
+    }
+    papers = [paper for paper in published.values() if paper]
     if not papers:
-        tables = sorted({f"{PUBLIC[one.table].title}" for one in PUBLISHED})
+        tables = sorted({f"{PUBLIC[paper.table].title}" for paper in PUBLISHED})
         raise ValueError(
-            f"No paper gives settings for {', '.join(known)} on a table with outcome "
-            f"{roles.target!r} and sensitive feature {roles.sensitive_feature!r}; "
+            f"No paper gives settings for {', '.join(published)} on a table with "
+            f"outcome {roles.target!r} and sensitive feature "
+            f"{roles.sensitive_feature!r}; "
             f"there are some on {', '.join(tables)}."
         )
     main = papers[0]
     filled: dict[str, Any] = {
-        "methods": tuple(_filled(grid, known[grid.method]) for grid in spec.methods),
+        "methods": tuple(
+            _filled(grid, published[grid.method]) for grid in spec.methods
+        ),
         "scaling": main.scaling,
         "subgroups": main.subgroups or spec.subgroups,
         "seeds": tuple(range(main.splits)) if main.splits else spec.seeds,
     }
-    given = spec.model_fields_set - {"methods"}
+    fields = spec.model_fields_set - {"methods"}
     return spec.model_copy(
-        update={name: value for name, value in filled.items() if name not in given}
+        update={name: value for name, value in filled.items() if name not in fields}
     )
 
 

@@ -45,14 +45,14 @@ def by_road(X, y, groups, rows):
     """Return a plain network and the model of ROAD that validation rows choose."""
     settings = CATALOG["road"].settings({}, "fast")
     train = {"sensitive_features": groups[rows.train]}
-    made = {}
+    result = {}
     for kind in (Unconstrained, ROAD):
         names = kind().get_params().keys() - POINTS[0].keys()
-        made[kind] = kind(
+        result[kind] = kind(
             random_state=0, **{k: v for k, v in settings.items() if k in names}
         )
-    plain = made[Unconstrained].fit(X[rows.train], y[rows.train], **train)
-    models = made[ROAD].fit_many(POINTS, X[rows.train], y[rows.train], **train)
+    plain = result[Unconstrained].fit(X[rows.train], y[rows.train], **train)
+    models = result[ROAD].fit_many(POINTS, X[rows.train], y[rows.train], **train)
     checked = rows.validation
     tried = []
     for model in models:
@@ -127,15 +127,15 @@ def told_on_tour(seed):
     bands = pd.cut(fresh["age"], range(20, 65, 5), right=False).astype(str)
     learned = {band: gap(decided, (bands == band).to_numpy()) for band in set(bands)}
     youngest = [learned.pop("[20, 25)"), learned.pop("[25, 30)")]
-    others = max(map(abs, learned.values()))
+    largest = max(map(abs, learned.values()))
     before = plain.predict(X)
     seen = {gap.subgroup for gap in sure_gaps(data, before, frame, test, sample)}
 
     inside = sample.planted_rows(frame)
-    there = (inside & (groups == "Female"))[rows.train]
-    heavier = road.ratio_[there].mean() - road.ratio_[~there].mean()
+    harmed = (inside & (groups == "Female"))[rows.train]
+    heavier = road.ratio_[harmed].mean() - road.ratio_[~harmed].mean()
     error = np.hypot(
-        *(road.ratio_[w].std() / np.sqrt(w.sum()) for w in (there, ~there))
+        *(road.ratio_[w].std() / np.sqrt(w.sum()) for w in (harmed, ~harmed))
     )
 
     p, p_fresh = plain.predict_proba(X)[:, 1], plain.predict_proba(X_fresh)[:, 1]
@@ -166,15 +166,15 @@ def told_on_tour(seed):
     by_age = [c.high for c in first["conditions"] if c.column == "age" and c.high]
     # its first subgroup may reach a few years beyond those planted
     within = bool(by_age) and by_age[0] <= 35 and first["lower"] == "Female"
-    whole, kept = gap(decided, everyone), gap(after, young)
+    whole, gap_after = gap(decided, everyone), gap(after, young)
     return {
         "officers marked them down": (
             planted[1] < planted[0] - 10,
             f"{planted[0]:+.1f} fair, {planted[1]:+.1f} decided",
         ),
         "a plain model learned it": (
-            max(youngest) < -10 and others < -max(youngest) / 2,
-            f"{youngest[0]:+.1f} and {youngest[1]:+.1f}, others {others:.1f} at most",
+            max(youngest) < -10 and largest < -max(youngest) / 2,
+            f"{youngest[0]:+.1f} and {youngest[1]:+.1f}, others {largest:.1f} at most",
         ),
         "the page is sure of it": (
             bool(seen) and seen <= {"age 20–24", "age 25–29"},
@@ -185,8 +185,8 @@ def told_on_tour(seed):
             f"{heavier:+.3f} ± {2 * error:.3f}",
         ),
         "ROAD narrows it": (
-            abs(kept) < abs(gap(decided, young)) and narrowed.high < 0,
-            f"{gap(decided, young):+.1f} to {kept:+.1f}",
+            abs(gap_after) < abs(gap(decided, young)) and narrowed.high < 0,
+            f"{gap(decided, young):+.1f} to {gap_after:+.1f}",
         ),
         "thresholds close the gap": (
             abs(closed) < abs(whole) / 2 and thresholds.high < 0,
@@ -223,13 +223,13 @@ def main():
                 plain, after = by_ramp(X, data.y, groups, rows, inside)
             test = rows.test
             sure = sure_gaps(data, plain, frame, test, sample)
-            where = [f"{gap.subgroup} ({gap.value:+.2f})" for gap in sure]
+            texts = [f"{gap.subgroup} ({gap.value:+.2f})" for gap in sure]
             seen = test[inside[test]]
             change = gap_change(
                 plain[seen], after[seen], sensitive_features=groups[seen]
             )
             print(
-                f"  seed {seed}: sure in {', '.join(where) or 'no subgroup'}; region "
+                f"  seed {seed}: sure in {', '.join(texts) or 'no subgroup'}; region "
                 f"{gap_of(plain[seen], groups[seen]):.3f} to "
                 f"{gap_of(after[seen], groups[seen]):.3f}, change {change.value:+.3f} "
                 f"({change.low:+.3f} to {change.high:+.3f}); accuracy "

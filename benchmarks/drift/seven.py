@@ -64,19 +64,19 @@ def measured(store, run, data, models, seeds):
         model_label(row["method"], row) for row in rows[names].to_dict("records")
     ]
     chosen_by = ["validation_accuracy", f"validation_{GAP}", "validation_constant"]
-    known = rows.set_index(["seed", "label"])[["method", *chosen_by]]
+    settings = rows.set_index(["seed", "label"])[["method", *chosen_by]]
     tables = []
     for seed in range(seeds):
-        first, *others = (m for m in models if seed in m.seeds)
+        first, *rest = (m for m in models if seed in m.seeds)
         for year in LATER:
             result = drift(
-                store, [first, *others], data, main=first, subgroups=AGES, seed=seed,
+                store, [first, *rest], data, main=first, subgroups=AGES, seed=seed,
                 other=(f"year {year}", rows_of(year)),
             )  # fmt: skip
             points = result.points.assign(seed=seed)
             if year > LATER[0]:  # the reference is in the first of them
                 points = points[points["table"] == f"year {year}"]
-            tables.append(points.join(known, on=["seed", "label"], validate="m:1"))
+            tables.append(points.join(settings, on=["seed", "label"], validate="m:1"))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -111,10 +111,10 @@ def report(found):
                 for method in SEVEN
             }
             for method, rows in picks.items():
-                apart = rows[GAP] - picks["adversarial"][GAP]
+                difference = rows[GAP] - picks["adversarial"][GAP]
                 print(
                     f"{given_up:.2f} {method:13s} {told(rows['accuracy'])}, "
-                    f"{told(rows[GAP])}; gap minus Zhang {paired(apart)}"
+                    f"{told(rows[GAP])}; gap minus Zhang {paired(difference)}"
                 )
         for judge in ("validation_", ""):
             words = "validation rows" if judge else "the table itself"
@@ -137,13 +137,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=6_000)
     parser.add_argument("--home", type=Path, required=True, help="keeps the models")
-    given = parser.parse_args()
+    options = parser.parse_args()
     os.environ["FAIRDASH_INLINE"] = "1"
-    store = open_store(given.home)
-    run, data, models = trained(store, given.seeds, given.rows)
-    found = measured(store, run, data, models, given.seeds)
-    found.to_parquet(given.home / "drift_seven.parquet")
-    report(found)
+    store = open_store(options.home)
+    run, data, models = trained(store, options.seeds, options.rows)
+    estimates = measured(store, run, data, models, options.seeds)
+    estimates.to_parquet(options.home / "drift_seven.parquet")
+    report(estimates)
     store.close()
 
 

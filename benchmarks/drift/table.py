@@ -87,8 +87,8 @@ def skewed(rng, n, moved, *, new, shares_change=True):
 def clustered(rng, n, moved, *, new, shares_change=True):
     """Draw weighted rows in units of three that share a part of their error."""
     person = np.repeat(np.arange(n // 3), 3)
-    other = new and shares_change
-    shares = [0.3, 0.3, 0.4] if other else [0.6, 0.3, 0.1]
+    otherwise = new and shares_change
+    shares = [0.3, 0.3, 0.4] if otherwise else [0.6, 0.3, 0.1]
     group = rng.choice(3, n // 3, p=shares)[person]
     spread = np.array([2.0, 4.0, 8.0])[group]
     shared = rng.normal(size=n // 3)[person]
@@ -125,10 +125,10 @@ def simulated(draw, kind, repetitions, seed, moved, sizes):
         sides = [draw(rng, n, moved, new=k, **how) for k, n in enumerate(sizes)]
         tables, predicted = zip(*sides, strict=True)
         tables, predicted, measures = of_kind(kind, tables, predicted)
-        both = {m: measured_on_both(tables, predicted, m, 50) for m in measures}
+        estimates = {m: measured_on_both(tables, predicted, m, 50) for m in measures}
         times = 9 if kind == "classes" else 3
-        rows = changes_by_group(both, ["a", "b", "c"], times=times)
-        first = both[measures[0]]
+        rows = changes_by_group(estimates, ["a", "b", "c"], times=times)
+        first = estimates[measures[0]]
         pair = farthest_groups("t", first[0])
         gaps = gap_changes(tables, first, pair, times=times)
         moves = (gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)
@@ -146,8 +146,8 @@ def simulate(repetitions, seed):
             for moved in (0.0, 4.0):
                 shares = simulated(draw, kind, repetitions, seed, moved, sizes)
                 words = "any {:.3f}, of c {:.3f}, of a or b {:.3f}, of a gap {:.3f}"
-                said = f"{kind}, {draw.__name__}, c moved by {moved:g}: "
-                print(said + words.format(*shares), flush=True)
+                text = f"{kind}, {draw.__name__}, c moved by {moved:g}: "
+                print(text + words.format(*shares), flush=True)
 
 
 def main():
@@ -156,9 +156,9 @@ def main():
     parser.add_argument("--measure", default="true_positive_rate", choices=MEASURES)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--columns", type=int, help="pairs of tables to simulate")
-    given = parser.parse_args()
-    if given.columns:
-        simulate(given.columns, given.seed)
+    options = parser.parse_args()
+    if options.columns:
+        simulate(options.columns, options.seed)
         return
     os.environ["FAIRDASH_INLINE"] = "1"
     with TemporaryDirectory() as home:
@@ -167,9 +167,9 @@ def main():
         spec = SweepSpec(
             data={"table": digest, "roles": ROLES, "name": "Adult 1994"},
             methods=METHODS,
-            seeds=(given.seed,),
+            seeds=(options.seed,),
             subgroups=AGES,
-            train_rows=given.rows,
+            train_rows=options.rows,
         )
         run = submit(store, spec, name="Drift")
         data = store.run(run).dataset_id
@@ -181,8 +181,8 @@ def main():
                 data,
                 main=models[0],
                 subgroups=AGES,
-                measure=given.measure,
-                seed=given.seed,
+                measure=options.measure,
+                seed=options.seed,
                 other=(f"year {year}", rows_of(year)),
             )
             print(f"\n{year}: {result.details()}")

@@ -87,29 +87,29 @@ def main():
         "L-BFGS, parity": lambda: lbfgs(X, y, group),
     }
     seconds = {name: [] for name in solvers}
-    found = {}
+    results = {}
     for _ in range(options.rounds):
         for name, solve in solvers.items():
             began = time.perf_counter()
-            found[name] = solve()
+            results[name] = solve()
             seconds[name].append(time.perf_counter() - began)
     slow = "exponentiated gradient, parity"
     began = time.perf_counter()
-    found[slow] = Reductions(alpha=ALPHA).fit(X, y, sensitive_features=group)
+    results[slow] = Reductions(alpha=ALPHA).fit(X, y, sensitive_features=group)
     seconds[slow] = [time.perf_counter() - began]
     base = min(seconds[plain])
     print(f"{options.rows:,} x {options.features}, alpha {ALPHA}\n")
     print("| solver | seconds | of plain | steps | residual |")
     print("|---|---|---|---|---|")
     for name, times in seconds.items():
-        model, best = found[name], min(times)
+        model, best = results[name], min(times)
         steps = getattr(model, "n_iter_", getattr(model, "nit", None))
         residual = getattr(model, "kkt_residual_", None)
         if residual is None:
             residual = np.abs(model.jac).max() if hasattr(model, "jac") else np.nan
         steps = int(np.max(steps))
         print(f"| {name} | {best:.3f} | {best / base:.1f} | {steps} | {residual:.1e} |")
-    above = found["L-BFGS, parity"].fun - found["parity"].history_["loss"][0]
+    above = results["L-BFGS, parity"].fun - results["parity"].history_["loss"][0]
     print(f"\nL-BFGS ends {above:.1e} above the optimum.")
 
 

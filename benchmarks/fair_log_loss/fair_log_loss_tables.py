@@ -167,26 +167,26 @@ def one_split(dataset, seed, with_group, shown):
     X, y, s = encode(dataset, np.sort(train)).X, dataset.y, dataset.sensitive_features
     if with_group:  # of all methods alike, as in the paper
         X = np.column_stack([X, s[:, None] == np.unique(s)[1:]])
-    rows, kept = [], {}
+    rows, results = [], {}
     plain = None
     for constraints in ("demographic_parity", "equalized_odds"):
         for name, model, needs, n_folds in methods(constraints):
             if shown and name not in SHOWN:
                 continue
-            if name in kept and "constraints" not in model.get_params():
-                found = violation(
+            if name in results and "constraints" not in model.get_params():
+                violated = violation(
                     y[test],
-                    kept[name]["p"],
-                    kept[name]["decided"],
+                    results[name]["p"],
+                    results[name]["decided"],
                     s[test],
                     constraints,
                 )
-                rows.append(kept[name]["row"] | found)
+                rows.append(results[name]["row"] | violated)
                 continue
             alpha = plain
             if n_folds:
-                given = X[train], y[train], s[train], needs
-                alpha = best_alpha(model, *given, n_folds, seed)
+                arguments = X[train], y[train], s[train], needs
+                alpha = best_alpha(model, *arguments, n_folds, seed)
             plain = alpha if plain is None else plain
             began = time.perf_counter()
             if "alpha" in model.get_params():
@@ -204,9 +204,9 @@ def one_split(dataset, seed, with_group, shown):
                 "alpha": alpha,
                 "seconds": seconds,
             }
-            kept[name] = {"row": row, "p": p, "decided": decided}
-            found = violation(y[test], p, decided, s[test], constraints)
-            rows.append(row | found)
+            results[name] = {"row": row, "p": p, "decided": decided}
+            violated = violation(y[test], p, decided, s[test], constraints)
+            rows.append(row | violated)
     return pd.DataFrame(rows).assign(seed=seed)
 
 
@@ -224,7 +224,7 @@ def violation(y, p, decided, s, constraints):
     return {
         "constraint": constraints,
         "expected violation": apart(p),
-        DECIDED: np.mean([apart(each) for each in decided]),
+        DECIDED: np.mean([apart(decision) for decision in decided]),
     }
 
 
@@ -253,7 +253,7 @@ def main():
     rows = rows[["constraint", "method", *numbers, "alpha", "seconds"]]
     table = rows.groupby(["constraint", "method"], sort=False)
     mean, deviation = table.mean(), table.std()
-    shown = pd.DataFrame(
+    frame = pd.DataFrame(
         {
             column: [
                 f"{m:.4f} ± {d:.4f}"
@@ -264,8 +264,8 @@ def main():
         },
         index=mean.index,
     )
-    shown["seconds"] = mean["seconds"].round(2)
-    for constraint, part in shown.groupby(level=0, sort=False):
+    frame["seconds"] = mean["seconds"].round(2)
+    for constraint, part in frame.groupby(level=0, sort=False):
         print(f"\n{constraint}, {options.splits} splits, mean ± standard deviation\n")
         columns = ["method", *part.columns]
         print("| " + " | ".join(columns) + " |")

@@ -73,18 +73,18 @@ def ascend(start, rate, steps, value):
 def plain_attack(net, x, basis, multiplier):
     """Return worst counterparts: along the free directions, then in all."""
     with torch.no_grad():
-        here = net(x)
+        outputs = net(x)
     coefficients = ascend(
         x.new_zeros(len(x), basis.shape[1]),
         FREE_RATE,
         FREE_STEPS,
-        lambda c: distance_y(net(x + c @ basis.T), here),
+        lambda c: distance_y(net(x + c @ basis.T), outputs),
     )
     return x + ascend(
         coefficients @ basis.T,
         FULL_RATE,
         FULL_STEPS,
-        lambda m: distance_y(net(x + m), here) - multiplier * distance_x(m, basis),
+        lambda m: distance_y(net(x + m), outputs) - multiplier * distance_x(m, basis),
     )
 
 
@@ -99,13 +99,13 @@ def plain_fit(X, y, basis, n_epochs):
     for _ in range(n_epochs):
         for rows in torch.randperm(len(X)).split(BATCH):
             x, target = X[rows], y[rows, None]
-            there = plain_attack(net, x, basis, multiplier)
+            attack = plain_attack(net, x, basis, multiplier)
             adam.zero_grad()
-            here = net(x)
-            pull = distance_y(net(there), here).mean()
-            (cross_entropy(here, target) + WEIGHT * pull).backward()
+            outputs = net(x)
+            pull = distance_y(net(attack), outputs).mean()
+            (cross_entropy(outputs, target) + WEIGHT * pull).backward()
             adam.step()
-            slack = RADIUS - distance_x(there - x, basis).mean()
+            slack = RADIUS - distance_x(attack - x, basis).mean()
             multiplier = max(0.0, float(multiplier - MULTIPLIER_RATE * WEIGHT * slack))
 
 
@@ -169,7 +169,7 @@ def attacks(trained, x, metric, basis, sigma):
     def search():
         return attack(x, OutputDistance, multiplier)[0][0]
 
-    found = {
+    seconds = {
         "fairdash": search,
         "autograd": lambda: plain_attack(net, x, basis, MULTIPLIER),
     }
@@ -177,7 +177,7 @@ def attacks(trained, x, metric, basis, sigma):
         auditor = library(net, sigma).auditor
         # its d_Y is four times ours for one logit
         weight = torch.tensor(4 * MULTIPLIER)
-        found["inFairness"] = lambda: auditor.generate_worst_case_examples(
+        seconds["inFairness"] = lambda: auditor.generate_worst_case_examples(
             net, x, weight
         )
 
@@ -186,7 +186,7 @@ def attacks(trained, x, metric, basis, sigma):
             gain = distance_y(net(there), net(x))
             return float((gain - MULTIPLIER * distance_x(there - x, basis)).mean())
 
-    return found, value
+    return seconds, value
 
 
 def alternate(tasks, rounds):
@@ -209,8 +209,8 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     X, names, y = adult(Path(chosen.data)) if chosen.data else synthetic()
-    kept = np.random.default_rng(0).permutation(len(X))[:ROWS]
-    X, y = X[kept], y[kept]
+    sample = np.random.default_rng(0).permutation(len(X))[:ROWS]
+    X, y = X[sample], y[sample]
     male = X[:, names.index("male")]
     metric = group_directions(X, male, names, columns=["male", "white"])
     basis = torch.as_tensor(np.ascontiguousarray(metric.basis, np.float32))
@@ -228,7 +228,7 @@ def main():
         fits["inFairness"] = lambda: library_fit(rows, target, sigma, n)
     searches, value = attacks(plain.network_, rows[:BATCH], metric, basis, sigma)
     training, _ = alternate(fits, chosen.rounds)
-    attacking, found = alternate(searches, 5 * chosen.rounds)
+    attacking, subgroups = alternate(searches, 5 * chosen.rounds)
     what = "Adult" if chosen.data else "synthetic"
     print(f"{what}, {len(X):,} x {X.shape[1]}, k = {basis.shape[1]}, ", end="")
     print(f"{FREE_STEPS} + {FULL_STEPS} steps a minibatch\n")
@@ -237,9 +237,9 @@ def main():
     heads = ["s per 1,000 rows and epoch", "of ours", "ms a search", "of ours", "value"]
     print("| | " + " | ".join(heads) + " |\n|---|---|---|---|---|---|")
     for name, (seconds, search) in table.iterrows():
-        each = f"{seconds / n / (len(X) / 1000):.4f} | {times.training[name]:.1f}"
+        words = f"{seconds / n / (len(X) / 1000):.4f} | {times.training[name]:.1f}"
         once = f"{1e3 * search:.1f} | {times.search[name]:.1f}"
-        print(f"| {name} | {each} | {once} | {value(found[name]):.3g} |")
+        print(f"| {name} | {words} | {once} | {value(subgroups[name]):.3g} |")
 
 
 if __name__ == "__main__":

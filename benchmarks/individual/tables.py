@@ -107,10 +107,14 @@ def scored(predict, X, y, names):
     """Return the metrics of the note for one model on test rows."""
     spouse = [{f"relationship={who}": 1} for who in ("Husband", "Wife")]
     marital = [{n: 1} for n in names if n.startswith("marital_status=")]
-    both = [{"male": m, "white": w} for m in (0, 1) for w in (0, 1)]
+    corners = [{"male": m, "white": w} for m in (0, 1) for w in (0, 1)]
     y_pred = predict(X)
     row = {"balanced_accuracy": balanced_accuracy_score(y, y_pred)}
-    for name, flips in (("s_con", spouse), ("marital_con", marital), ("gr_con", both)):
+    for name, flips in (
+        ("s_con", spouse),
+        ("marital_con", marital),
+        ("gr_con", corners),
+    ):
         changed = [predict(rows) for rows in variants(X, names, flips)]
         row[name] = prediction_consistency(changed)
     for letter, column in (("g", "male"), ("r", "white")):
@@ -151,9 +155,9 @@ def restart(folder, schedule, ridge, weights, seed):
     def fit(label, model, rows, points=({},)):
         began = time.perf_counter()
         fitted = model.fit_many(points, rows, y[train], sensitive_features=male)
-        for point, one in zip(points, fitted, strict=True):
+        for point, first in zip(points, fitted, strict=True):
             name = " ".join([label, *(f"{value:g}" for value in point.values())])
-            models[name] = one
+            models[name] = first
             seconds[name] = (time.perf_counter() - began) / len(points)
 
     fit("Baseline", SenSeI(**idle), X[train])
@@ -186,10 +190,12 @@ def main():
         parser.error("set FAIRDASH_DATA or --data to the folder of the public tables")
     began, n = time.perf_counter(), chosen.restarts
     schedule = chosen.schedule
-    one = partial(restart, Path(chosen.data), schedule, chosen.ridge, chosen.weights)
+    run_one = partial(
+        restart, Path(chosen.data), schedule, chosen.ridge, chosen.weights
+    )
     stored = SeedRows(chosen.out)
     with ProcessPoolExecutor(chosen.jobs) as pool:
-        for done in pool.map(one, stored.missing(n)):
+        for done in pool.map(run_one, stored.missing(n)):
             stored.add(done)
     grouped = stored.of(n).groupby("method", sort=False)
     means, spreads = grouped[SHOWN].mean(), grouped[SHOWN].std(ddof=1)

@@ -67,9 +67,9 @@ def dense_loop(
 
 def timed(work: Callable[[], Any]) -> tuple[float, float]:
     """Return seconds of wall clock and of this process."""
-    wall, own = time.perf_counter(), time.process_time()
+    wall, processor = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - wall, time.process_time() - own
+    return time.perf_counter() - wall, time.process_time() - processor
 
 
 def cases(case: Case, n_iterations: int) -> dict[str, tuple[int, Callable[[], Any]]]:
@@ -98,18 +98,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--iterations", type=int, default=750)
     parser.add_argument("--only", nargs="*", default=[], help="beginnings of names")
-    asked = parser.parse_args()
-    known = cases(adult(), asked.iterations)
+    options = parser.parse_args()
+    table_cases = cases(adult(), options.iterations)
     slowest = None
     print(f"{'what':30} models     wall  process  against the loop, per model")
-    for name, (n_models, work) in known.items():
-        wanted = not asked.only or name.startswith(tuple(asked.only))
+    for name, (n_models, work) in table_cases.items():
+        wanted = not options.only or name.startswith(tuple(options.only))
         if not wanted and slowest is not None:
             continue
-        wall, own = timed(work)
-        slowest = own if slowest is None else slowest
-        ratio = slowest * n_models / own
-        print(f"{name:30} {n_models:6} {wall:7.1f}s {own:7.1f}s  {ratio:.1f}x")
+        wall, processor = timed(work)
+        slowest = processor if slowest is None else slowest
+        ratio = slowest * n_models / processor
+        print(f"{name:30} {n_models:6} {wall:7.1f}s {processor:7.1f}s  {ratio:.1f}x")
 
 
 if __name__ == "__main__":

@@ -56,20 +56,20 @@ def wasserstein_bounds(
         When the groupings do not have the same groups.
     """
     h = np.asarray(values, dtype=np.float64)
-    known = estimate_noise(true_groups, noisy_groups)
+    noise = estimate_noise(true_groups, noisy_groups)
     true, noisy = (
-        np.array([value_label(one) for one in np.asarray(labels)])
+        np.array([value_label(label) for label in np.asarray(labels)])
         for labels in (true_groups, noisy_groups)
     )
-    parts = [(h[true == name], h[noisy == name]) for name in known.counts.index]
+    parts = [(h[true == name], h[noisy == name]) for name in noise.counts.index]
     return pd.DataFrame(
         {
-            "radius": known.bounds["general"].to_numpy(),
+            "radius": noise.bounds["general"].to_numpy(),
             "gap": [p.mean() - q.mean() for p, q in parts],
             "wasserstein": [wasserstein_distance(p, q) for p, q in parts],
-            "tv_bound": known.bounds["general"].to_numpy() * np.ptp(h),
+            "tv_bound": noise.bounds["general"].to_numpy() * np.ptp(h),
         },
-        index=known.counts.index,
+        index=noise.counts.index,
     )
 
 
@@ -110,11 +110,11 @@ def transported(p, q, cost):
     """Least cost of moving p to q, by a linear program."""
     n = len(p)
     rows = np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))
-    found = linprog(
+    optimum = linprog(
         cost.ravel(), A_eq=np.vstack(rows), b_eq=np.append(p, q), method="highs"
     )
-    assert found.status == 0
-    return found.fun
+    assert optimum.status == 0
+    return optimum.fun
 
 
 def largest_differences() -> tuple[float, float, int]:
@@ -125,8 +125,8 @@ def largest_differences() -> tuple[float, float, int]:
         counts = pd.crosstab(groups, noisy)
         paper, general = crossed_bounds(counts)
         for j, name in enumerate(counts.index):
-            for i, other in enumerate(counts.columns):
-                p, q = groups == name, noisy == other
+            for i, column in enumerate(counts.columns):
+                p, q = groups == name, noisy == column
                 far = transported(p / p.sum(), q / q.sum(), 1.0 - np.eye(24))
                 crossed.append(abs(far - general[j, i]))
                 too_small += int(paper[j, i] < far - 1e-9)
@@ -155,19 +155,19 @@ def true_bounds(share, a, b):
     chance = share * a + (1 - share) * b
     most = np.minimum(share, chance).sum() / share.sum()
     least = np.maximum(0, share + chance - 1).sum() / share.sum()
-    other = [
+    column_parts = [
         (chance.sum() - rate * share.sum()) / (1 - share).sum()
         for rate in (least, most)
     ]
     gap = np.average(a, weights=share) - np.average(b, weights=1 - share)
-    return gap, least - other[0], most - other[1]
+    return gap, least - column_parts[0], most - column_parts[1]
 
 
 def coverage(strong, n_rows, unit, draws, rng):
     """Print how often intervals hold the truth and the bounds, and what is sure."""
     share, a, b = population(strong)
     gap, least, most = true_bounds(share, a, b)
-    held = np.zeros((draws, 4))
+    holds = np.zeros((draws, 4))
     for draw in range(draws):
         place = rng.integers(24, size=n_rows // unit)
         group = rng.random(len(place)) < share[place]
@@ -181,18 +181,18 @@ def coverage(strong, n_rows, unit, draws, rng):
             None, decided.astype(int), group_probabilities=p, cluster=people,
             measures=["selection_rate"],
         )  # fmt: skip
-        (found,) = audit.gaps().itertuples()
-        held[draw] = (
-            found.ci_low <= gap <= found.ci_high,
-            found.low <= gap <= found.high,
-            found.low <= least and most <= found.high,
-            found.low > 0 or found.high < 0,
+        (result,) = audit.gaps().itertuples()
+        holds[draw] = (
+            result.ci_low <= gap <= result.ci_high,
+            result.low <= gap <= result.high,
+            result.low <= least and most <= result.high,
+            result.low > 0 or result.high < 0,
         )
-    weighted, truth, both, sure = held.mean(axis=0)
+    weighted, truth, both_hold, sure = holds.mean(axis=0)
     print(
         f"{strong=} n {n_rows:5} unit {unit}: gap {gap:.3f} in "
         f"[{least:.3f}, {most:.3f}]; weighted {weighted:.3f}, truth {truth:.3f}, "
-        f"both bounds {both:.3f}, sure {sure:.3f}"
+        f"both bounds {both_hold:.3f}, sure {sure:.3f}"
     )
 
 

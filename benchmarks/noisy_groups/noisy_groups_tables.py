@@ -120,11 +120,11 @@ def one(
     seconds = time.perf_counter() - began
     model = by_noisy_groups(case, models, X, noisy, validation)
     decided = model.predict(X[test])
-    asked: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
-    true = tv_certificate(case.y[test], decided, case.groups[test], 0, **asked)
+    arguments: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
+    true = tv_certificate(case.y[test], decided, case.groups[test], 0, **arguments)
     peeked = by_true_groups(case, models, X, validation)
     beyond = tv_certificate(
-        case.y[test], peeked.predict(X[test]), case.groups[test], 0, **asked
+        case.y[test], peeked.predict(X[test]), case.groups[test], 0, **arguments
     )
     row = {
         "data": case.name,
@@ -139,7 +139,7 @@ def one(
         "peeked_error": float(np.mean(peeked.predict(X[test]) != case.y[test])),
         "peeked_violations": beyond["violation"].tolist(),
     }
-    return row | certificates(case, level or 0.0, test, decided, noisy, asked)
+    return row | certificates(case, level or 0.0, test, decided, noisy, arguments)
 
 
 def by_noisy_groups(
@@ -151,22 +151,22 @@ def by_noisy_groups(
 ) -> Any:
     """Return the model that is best on validation rows by its own constraint."""
     y, groups = case.y[rows], noisy[rows]
-    asked: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
+    arguments: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
     errors, worst = [], []
     for model in models:
         decided = model.predict(X[rows])
         errors.append(float(np.mean(decided != y)))
         if isinstance(model, NoisyGroupsDRO):
-            found = drawn_violation(y, decided, groups, model.tv_radius, **asked)
+            violated = drawn_violation(y, decided, groups, model.tv_radius, **arguments)
         elif isinstance(model, NoisyGroupsSoft):
-            table = soft_certificate(y, decided, groups, model.noise_, **asked)
-            found = float(table["worst_violation"].max())
+            table = soft_certificate(y, decided, groups, model.noise_, **arguments)
+            violated = float(table["worst_violation"].max())
         elif isinstance(model, NoisyGroupsUnconstrained):
-            found = 0.0
+            violated = 0.0
         else:
-            table = tv_certificate(y, decided, groups, 0, **asked)
-            found = float(table["violation"].max())
-        worst.append(found)
+            table = tv_certificate(y, decided, groups, 0, **arguments)
+            violated = float(table["violation"].max())
+        worst.append(violated)
     return models[best_candidate(errors, worst)]
 
 
@@ -248,7 +248,7 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
         worst, peeked = (
             of_worst_group(part[name]) for name in ("violations", "peeked_violations")
         )
-        known = PUBLISHED.get((data, method, round(noise, 6) or None))
+        published = PUBLISHED.get((data, method, round(noise, 6) or None))
         lines.append(
             {
                 "data": data,
@@ -256,9 +256,9 @@ def table(rows: pd.DataFrame) -> pd.DataFrame:
                 "noise": round(noise, 6),
                 "splits": len(part),
                 "error": with_error(part["error"]),
-                "published error": f"{known[0]:.4g}" if known else "",
+                "published error": f"{published[0]:.4g}" if published else "",
                 "max violation": with_error(worst, sign=True),
-                "published violation": f"{known[1]:+.4g}" if known else "",
+                "published violation": f"{published[1]:+.4g}" if published else "",
                 "chosen by true groups": f"{part['peeked_error'].mean():.4f}, "
                 f"{peeked.mean():+.4f}",
                 "TV exact": f"{part['tv_worst'].mean():+.3f}",
@@ -319,8 +319,8 @@ def reach() -> None:
             test = np.sort(order[: len(groups) // 5])
             limits = Noise.from_level(noisy, level).on(test).reach
             everyone = estimate_noise(groups, noisy).bounds
-            here = estimate_noise(groups[test], noisy[test]).bounds
-            for name, distance in here["general"].items():
+            first_place = estimate_noise(groups[test], noisy[test]).bounds
+            for name, distance in first_place["general"].items():
                 taken = {
                     "all rows": everyone.loc[name, "general"],
                     "assumed level, limits on these rows": limits[name],
@@ -346,24 +346,24 @@ def main() -> None:
     printer = commands.add_parser("table")
     printer.add_argument("files", type=Path, nargs="+")
     commands.add_parser("reach")
-    asked = parser.parse_args()
-    if asked.command == "reach":
+    options = parser.parse_args()
+    if options.command == "reach":
         reach()
         return
-    if asked.command == "table":
-        rows = pd.concat([pd.read_json(file, lines=True) for file in asked.files])
+    if options.command == "table":
+        rows = pd.concat([pd.read_json(file, lines=True) for file in options.files])
         print(markdown(table(rows)))
         soft_against_dro(rows)
         return
     done = set()
-    if asked.out.exists():
-        done = {json.loads(row)["seed"] for row in asked.out.read_text().splitlines()}
-    case = adult() if asked.data == "adult" else credit()
-    for seed in range(asked.splits):
+    if options.out.exists():
+        done = {json.loads(row)["seed"] for row in options.out.read_text().splitlines()}
+    case = adult() if options.data == "adult" else credit()
+    for seed in range(options.splits):
         if seed in done:
             continue
-        rows = run(case, seed, asked.noise)
-        with asked.out.open("a") as file:
+        rows = run(case, seed, options.noise)
+        with options.out.open("a") as file:
             file.writelines(json.dumps(row) + "\n" for row in rows)
 
 

@@ -114,9 +114,9 @@ def rules(scores, parts, dataset):
 def measured(dataset, where, h):
     """Return weighted accuracy and gap of probabilities of a positive decision."""
     y, weight = dataset.y[where], dataset.weight_of(where)
-    each = np.ones(len(where)) if weight is None else weight
-    right = np.average(h[where] * y + (1 - h[where]) * (1 - y), weights=each)
-    table = pd.DataFrame({"each": each, "yes": each * h[where]})
+    item = np.ones(len(where)) if weight is None else weight
+    right = np.average(h[where] * y + (1 - h[where]) * (1 - y), weights=item)
+    table = pd.DataFrame({"each": item, "yes": item * h[where]})
     sums = table.groupby(np.asarray(dataset.sensitive_features[where])).sum()
     rates = sums["yes"] / sums["each"]
     return float(right), float(rates.max() - rates.min())
@@ -154,8 +154,8 @@ def models_of(dataset, seed):
             sample_weight=weight,
         )
         seconds = time.perf_counter() - began
-        told = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
-        h = model.predict_proba(X, **told)[:, 1]
+        arguments = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
+        h = model.predict_proba(X, **arguments)[:, 1]
         if not CATALOG[key].mixture:
             h = (h > 0.5).astype(float)
         note(name, h, seconds)
@@ -169,22 +169,22 @@ def certified(dataset, parts, rows, decisions):
     """Return the certified choice among LightGBM's models, and among networks."""
     _, codes = np.unique(dataset.sensitive_features, return_inverse=True)
     sides = tuple(
-        Part(dataset.y[where], codes[where], {}, dataset.weight_of(where))
-        for where in (parts.validation, parts.test)
+        Part(dataset.y[position], codes[position], {}, dataset.weight_of(position))
+        for position in (parts.validation, parts.test)
     )
     limits, lines = {GAP: LIMIT}, []
     families = {
         "LightGBM": rows["name"].str.contains("LightGBM"),
         "networks": rows["name"].isin(["Network", "Zhang", "ROAD"]),
     }
-    for family, own in families.items():
+    for family, members in families.items():
 
         def both(i):
             h, content = decisions[i], dataset.content
             drawn = draws.drawn(h[parts.test], content[parts.test])
             return Drawn(h[parts.validation], content[parts.validation]), drawn
 
-        table = candidate_table(np.flatnonzero(own), both, sides, limits=limits)
+        table = candidate_table(np.flatnonzero(members), both, sides, limits=limits)
         model = choose_certified(table, limits=limits).model if len(table) else None
         line = {"family": family, "chosen": "none"}
         if model is not None:
@@ -201,15 +201,19 @@ def chosen_table(rows):
     plain = rows[rows["name"].isin(PLAIN)]
     best = plain.groupby("seed")["validation_accuracy"].max()
     lines = []
-    for name, own in rows.groupby("name", sort=False):
-        line = {"method": name, "seconds a model": round(own["seconds"].mean(), 2)}
+    for name, of_name in rows.groupby("name", sort=False):
+        line = {"method": name, "seconds a model": round(of_name["seconds"].mean(), 2)}
         for loss in GIVEN_UP:
-            able = own[own["validation_accuracy"] >= own["seed"].map(best) - loss]
+            able = of_name[
+                of_name["validation_accuracy"] >= of_name["seed"].map(best) - loss
+            ]
             able = able.reset_index(drop=True)
             taken = able.loc[able.groupby("seed")["validation_gap"].idxmin()]
             if len(taken) == rows["seed"].nunique():
-                told = [taken["test_gap"], taken["test_accuracy"]]
-                words = [f"{one.mean():.3f} ± {one.std():.3f}" for one in told]
+                columns = [taken["test_gap"], taken["test_accuracy"]]
+                words = [
+                    f"{values.mean():.3f} ± {values.std():.3f}" for values in columns
+                ]
                 line[f"gap at {loss}"], line[f"accuracy at {loss}"] = words
         lines.append(line)
     return pd.DataFrame(lines).fillna("–")
@@ -227,8 +231,8 @@ def report(everything, picture):
         print(f"\n{name}, {rows['seed'].nunique()} seeds")
         print(markdown(chosen_table(rows)))
     choices = everything.dropna(subset=["family"])
-    found = choices.assign(certified=choices["chosen"] != "none")
-    print(found.groupby(["data", "family"])[["certified", "accuracy", "gap"]].mean())
+    result = choices.assign(certified=choices["chosen"] != "none")
+    print(result.groupby(["data", "family"])[["certified", "accuracy", "gap"]].mean())
     if picture:
         draw(everything[everything["family"].isna()], picture)
 
@@ -243,9 +247,9 @@ def draw(rows, picture):
     figure = make_subplots(1, 2, subplot_titles=["Adult", "COMPAS"])
     for place, data in enumerate(("adult", "compas"), 1):
         for name, colour in zip(names, [*colours, "#009e73"], strict=True):
-            own = rows[(rows["data"] == data) & (rows["name"] == name)]
-            setting = own.groupby("seed").cumcount()
-            mean = own.groupby(setting)[["test_gap", "test_accuracy"]].mean()
+            of_name = rows[(rows["data"] == data) & (rows["name"] == name)]
+            setting = of_name.groupby("seed").cumcount()
+            mean = of_name.groupby(setting)[["test_gap", "test_accuracy"]].mean()
             mean = mean.sort_values("test_gap")
             figure.add_scatter(
                 x=mean["test_gap"],

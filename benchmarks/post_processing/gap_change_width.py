@@ -63,8 +63,8 @@ def main():
                     ends["bootstrap"].append(bootstrap(decided, group, rng))
             for kind, intervals in ends.items():
                 low, high = np.median(intervals, axis=0)
-                held = np.mean([a <= truth <= b for a, b in intervals])
-                print(f"{groups}, {name}, {kind}: {low:.3f} {high:.3f}, {held:.2f}")
+                share = np.mean([a <= truth <= b for a, b in intervals])
+                print(f"{groups}, {name}, {kind}: {low:.3f} {high:.3f}, {share:.2f}")
 
 
 if __name__ == "__main__":

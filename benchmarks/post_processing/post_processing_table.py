@@ -143,9 +143,9 @@ def calibrated(dataset, columns, seed):
             settings = {} if key == base else {"estimator": base}
             model = method.estimator(method.settings(settings), seed)
             model.fit(X[parts.train], y[parts.train], **about)
-            told = {"sensitive_features": groups[parts.test]}
+            arguments = {"sensitive_features": groups[parts.test]}
             p = model.predict_proba(
-                X[parts.test], **(told if method.needs_groups else {})
+                X[parts.test], **(arguments if method.needs_groups else {})
             )[:, 1].astype(float)
             outcome = y[parts.test]
             chance = [largest(p - (rng.random(len(p)) < p)) for _ in range(100)]
@@ -171,15 +171,15 @@ def calibration_table(folder, seeds):
             for row in calibrated(dataset, columns, seed)
         ]
         table = pd.DataFrame(rows).pivot_table(index=["base", "seed"], columns="way")
-        for base, own in table.groupby("base"):
+        for base, of_base in table.groupby("base"):
             words = []
             for measure in ("largest", "Brier", "accuracy"):
-                change = own[measure, "after"] - own[measure, "before"]
-                before, after = own[measure].mean()[["before", "after"]]
+                change = of_base[measure, "after"] - of_base[measure, "before"]
+                before, after = of_base[measure].mean()[["before", "after"]]
                 words.append(f"{before:.3f} → {after:.3f} ({change.mean():+.4f})")
-            lower = (own["largest", "after"] < own["largest", "before"]).sum()
-            chance = own["chance", "after"].mean()
-            words[1:1] = [f"{chance:.3f}", f"{lower} of {len(own)}"]
+            lower = (of_base["largest", "after"] < of_base["largest", "before"]).sum()
+            chance = of_base["chance", "after"].mean()
+            words[1:1] = [f"{chance:.3f}", f"{lower} of {len(of_base)}"]
             print(f"| {name} | {base} | {' | '.join(words)} |", flush=True)
 
 

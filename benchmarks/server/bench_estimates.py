@@ -91,8 +91,8 @@ def home_at(folder: str | None) -> Iterator[Path]:
     if folder is not None:
         yield Path(folder)
         return
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as made:
-        yield Path(made)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as result:
+        yield Path(result)
 
 
 def started_engine(home: Path) -> int:
@@ -124,17 +124,17 @@ def ask(
         time.sleep(LOOK_SECONDS)
     taken = time.perf_counter() - began
     status = store.run(run).status
-    held = cost.promise.low <= taken <= cost.promise.high
+    holds = cost.promise.low <= taken <= cost.promise.high
     words = cost.words().partition(": ")[2].partition(" with ")[0]
     print(
         f"{cost.seconds:6.1f} {taken:6.1f} {cost.seconds / taken:6.2f} "
-        f"{spent(host) - before:6.1f} {busy:5.1f}   {'held' if held else 'not '}   "
+        f"{spent(host) - before:6.1f} {busy:5.1f}   {'held' if holds else 'not '}   "
         f"{sample}, {grid.method} {grid.effort}, {cost.missing} models: {words}"
         + f" {status}"
         * (status != "finished"),
         flush=True,
     )
-    return Outcome(cost.seconds / taken, held)
+    return Outcome(cost.seconds / taken, holds)
 
 
 def main() -> None:
@@ -150,8 +150,8 @@ def main() -> None:
         with engine.attach(home), closing(ui.store()) as store:
             host = started_engine(home)
             outcomes = [
-                ask(store, host, *asked)
-                for asked in ASKED[int(first) - 1 : int(last or first)]
+                ask(store, host, *sweep_asked)
+                for sweep_asked in ASKED[int(first) - 1 : int(last or first)]
             ]
     print(f"words held: {sum(o.held for o in outcomes)} of {len(outcomes)}")
     for factor in RIGHT:

@@ -47,11 +47,11 @@ def used(processes):
 def busy(n):
     """Have ``n`` processes compute, each in a session of its own as another user's."""
     compute = [sys.executable, "-c", "while True: pass"]
-    others = [subprocess.Popen(compute, start_new_session=True) for _ in range(n)]
+    workers = [subprocess.Popen(compute, start_new_session=True) for _ in range(n)]
     try:
         yield
     finally:
-        for process in others:
+        for process in workers:
             process.kill()
 
 

@@ -113,10 +113,10 @@ class Session:
 
 async def read(url, page, run, options, start, waits):
     """Open a page, then let go of its slider until the time is over."""
-    where = url.replace("http", "ws") + "/_stcore/stream"
+    address = url.replace("http", "ws") + "/_stcore/stream"
     rng = np.random.default_rng(start)
     async with websockets.connect(
-        where, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
+        address, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
     ) as socket:
         session = Session(socket, page, run)
         await asyncio.wait_for(session.ask(), PATIENCE)
@@ -186,9 +186,9 @@ async def load(url, run, options, pids):
 
 async def release(url, run, every, over, log):
     """Let go of a slider of Sweep until ``over``; log when, and the seconds it took."""
-    where = url.replace("http", "ws") + "/_stcore/stream"
+    address = url.replace("http", "ws") + "/_stcore/stream"
     async with websockets.connect(
-        where, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
+        address, subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE
     ) as socket:
         session = Session(socket, "Sweep", run)
         await asyncio.wait_for(session.ask(), PATIENCE)
@@ -290,8 +290,8 @@ def measure_files(options):
 def measure(home, run, options):
     """Serve the store, load the app, and print what came of it."""
     shares = Path(home) / "shares"
-    here = str(Path(__file__).parent)
-    watch = f"import sys; sys.path.append({here!r}); from rerun_shares import watch; "
+    folder = str(Path(__file__).parent)
+    watch = f"import sys; sys.path.append({folder!r}); from rerun_shares import watch; "
     watched = [sys.executable, "-c", f"{watch}watch({str(shares)!r}); {SERVE}", "app"]
     app, url = serve(home, watched if options.shares else COMMAND)
     try:

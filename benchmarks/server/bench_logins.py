@@ -184,14 +184,14 @@ def measure(state, logins, at_once):
             provider.answers.clear()
         with served(address or provider.address, Path(name)) as (port, process, log):
             ann = Browser(port, "10.1.0.1")
-            known = state in STATES[:2] and ann.logs_in()
+            is_known = state in STATES[:2] and ann.logs_in()
             if state == "frozen, known":
                 provider.answers.clear()
-            held, used = process.memory_info().rss, sum(process.cpu_times()[:2])
+            memory, used = process.memory_info().rss, sum(process.cpu_times()[:2])
             watches = [
                 Watch(process.pid, Browser(port, "10.2.0.1"), "/ready", 200),
                 Watch(process.pid, Browser(port, "10.2.0.2"), "/ready", 200, anew=True),
-                Watch(process.pid, ann, "/", 200 if known else 401),
+                Watch(process.pid, ann, "/", 200 if is_known else 401),
             ]
             for watch in watches:
                 watch.start()
@@ -201,14 +201,14 @@ def measure(state, logins, at_once):
                 text=True,
             )
             with ThreadPoolExecutor(1) as bob:
-                told = bob.submit(lambda: strangers.communicate()[0].strip())
+                message = bob.submit(lambda: strangers.communicate()[0].strip())
                 came = Counter()
-                while not told.done() and state == "sound":
+                while not message.done() and state == "sound":
                     came[Browser(port, "10.3.0.1").logs_in()] += 1
-                words = told.result()
+                words = message.result()
             used = 1000 * (sum(process.cpu_times()[:2]) - used) / logins
             waits = [watch.end() for watch in watches]
-            grown = (process.memory_info().rss - held) / MB
+            grown = (process.memory_info().rss - memory) / MB
             tracebacks = log.read_text().count("Traceback")
     print(
         f"{state:16} /ready {waits[0]}  anew {waits[1]}  page {waits[2]}  "

@@ -244,9 +244,9 @@ def drag(page, seconds):
         share = abs((step / 60) % 2 - 1)
         page.mouse.move(box["x"] + 8 + share * wide, middle)
     frames = page.evaluate("(window.count = false, window.frameTimes)")
-    asked = len(sent) + page.evaluate("window.sentMeanwhile")
+    n_sent = len(sent) + page.evaluate("window.sentMeanwhile")
     page.mouse.up()
-    return pd.Series(frames[1:]), asked
+    return pd.Series(frames[1:]), n_sent
 
 
 def payload(home, run):
@@ -280,7 +280,7 @@ def main():
             page.locator(".linked .ring").first.wait_for(timeout=600_000)
             first = time.perf_counter() - began
             page.wait_for_timeout(4000)
-            frames, asked = drag(page, options.seconds)
+            frames, n_sent = drag(page, options.seconds)
             page.evaluate(WATCH)
             table = press(page, options.presses)
             page.reload()
@@ -302,7 +302,7 @@ def main():
     median, most = frames.quantile([0.5, 0.95])
     print(f"{len(frames)} frames of a drag: median {median:.1f} ms, 95% {most:.1f} ms")
     print(f"what the pictures take, compressed: {n_bytes:,} bytes")
-    print(f"sent to the server between press and release: {asked}")
+    print(f"sent to the server between press and release: {n_sent}")
     print(f"{'ms':30s}  median   90 %")
     for name, words in TIMES.items():
         median, most = table[name].quantile([0.5, 0.9])

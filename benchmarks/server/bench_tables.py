@@ -40,13 +40,13 @@ def columns(n_rows, n_columns, seed=0):
             rng.random(n_rows) < 0.1, np.nan, rng.normal(size=n_rows).round(2)
         ),
     }
-    made = {"sex": rng.choice(["male", "female"], n_rows)}
-    made["age"] = rng.integers(18, 80, n_rows)
+    result = {"sex": rng.choice(["male", "female"], n_rows)}
+    result["age"] = rng.integers(18, 80, n_rows)
     for i in range(n_columns - 3):
         kind = list(kinds)[i % len(kinds)]
-        made[f"{kind} of {i}"] = kinds[kind]()
-    made["outcome"] = rng.choice(["yes", "no"], n_rows)
-    return pd.DataFrame(made)
+        result[f"{kind} of {i}"] = kinds[kind]()
+    result["outcome"] = rng.choice(["yes", "no"], n_rows)
+    return pd.DataFrame(result)
 
 
 def constant(n_columns):
@@ -77,7 +77,7 @@ def visit(page, url, content, name, app):
     page.goto(f"{url}/Data")
     field = page.locator("input[type=file]").first
     field.wait_for(state="attached")
-    found = []
+    problems = []
     for again in (False, True):
         before, began = processor_seconds(app.pid), time.perf_counter()
         if again:
@@ -87,8 +87,8 @@ def visit(page, url, content, name, app):
             field.set_input_files(file)
         rest(page)
         spent = processor_seconds(app.pid) - before
-        found.append((spent, time.perf_counter() - began))
-    return found
+        problems.append((spent, time.perf_counter() - began))
+    return problems
 
 
 def main():

@@ -33,12 +33,12 @@ def to_the_slider(page):
     began = time.perf_counter()
     page.get_by_role("button", name="See a finished sweep").click()
     tau = page.get_by_role("slider", name="Locality (τ)")
-    shown = page.locator(".card").filter(has_text="Largest local gap")
-    before = shown.inner_text()
+    card = page.locator(".card").filter(has_text="Largest local gap")
+    before = card.inner_text()
     tau.press("ArrowLeft")
     page.wait_for_function(  # at every frame: `expect` looks once a second
         "([card, before]) => card.innerText !== before",
-        arg=[shown.element_handle(), before],
+        arg=[card.element_handle(), before],
     )
     return time.perf_counter() - began
 
@@ -76,9 +76,9 @@ def measure(look):
             page.goto(address)
             page.get_by_role("button", name="Take the tour").wait_for()
             page.wait_for_function(AT_REST)
-            found = look(page)
+            result = look(page)
             chromium.close()
-            return found
+            return result
     finally:
         app.send_signal(signal.SIGINT)
         app.wait(20)
@@ -94,8 +94,8 @@ def main():
             f"Home to a moving τ: {measure(to_the_slider):.1f} s, one click and a key"
         )
         waits = measure(tour)
-        each = ", ".join(f"{seconds:.1f}" for seconds in waits.values())
-        print(f"{len(waits)} stops: {sum(waits.values()):.1f} s in all ({each})")
+        words = ", ".join(f"{seconds:.1f}" for seconds in waits.values())
+        print(f"{len(waits)} stops: {sum(waits.values()):.1f} s in all ({words})")
 
 
 if __name__ == "__main__":

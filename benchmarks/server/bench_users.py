@@ -180,12 +180,12 @@ class Watch:
 def engines(homes):
     """Return the processes that are engines of a home in one of these folders."""
     within = tuple(str(home.resolve()) for home in homes)
-    found = []
+    problems = []
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
         if HOST in command and any(word.startswith(within) for word in command):
-            found.append(process.pid)
-    return found
+            problems.append(process.pid)
+    return problems
 
 
 class Browser:
@@ -195,9 +195,9 @@ class Browser:
         self.number, self.refusals, self.waits = number, [], []
         self._ports = itertools.cycle(ports)
         self._web = requests.Session()
-        self._origin = here = f"http://localhost:{next(self._ports)}"
+        self._origin = origin = f"http://localhost:{next(self._ports)}"
         for path in ("/auth/login", "/_stcore/health"):  # which gives the second cookie
-            answer = self._web.get(here + path, timeout=PATIENCE)
+            answer = self._web.get(origin + path, timeout=PATIENCE)
             if not answer.ok:
                 self.refusals.append(f"{path} {answer.status_code}: {answer.text[:80]}")
 
@@ -232,12 +232,12 @@ class Browser:
             if kind == "script_finished":
                 return
             element = answer.delta.new_element
-            shown = element.WhichOneof("type") if kind == "delta" else None
-            if shown == "exception":
+            kind_shown = element.WhichOneof("type") if kind == "delta" else None
+            if kind_shown == "exception":
                 self.refusals.append(element.exception.message)
-            if shown == "heading" and element.heading.body == "Log in":
+            if kind_shown == "heading" and element.heading.body == "Log in":
                 self.refusals.append("the login was not known")
-            if shown == "alert" and "database" in element.alert.body:
+            if kind_shown == "alert" and "database" in element.alert.body:
                 self.refusals.append(element.alert.body)
 
 
@@ -317,7 +317,7 @@ def main():
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory()))
         address = ends.enter_context(postgres())  # which ends after the engines
-        where = ends.enter_context(provider())
+        place = ends.enter_context(provider())
         os.environ["FAIRDASH_DATABASE"] = address
         homes = [folder / "home"] * 2
         if options.apart:
@@ -326,14 +326,14 @@ def main():
             os.environ["FAIRDASH_FILES"] = f"file://{folder}/files"
         ends.callback(wait_until_no_engine, homes)  # once the apps have ended
         replicas = [
-            ends.enter_context(replica(folder / f"app{n}", home, where))
+            ends.enter_context(replica(folder / f"app{n}", home, place))
             for n, home in enumerate(homes)
         ]
         ports, pids = zip(*replicas, strict=True)
         address += f"&application_name={PLAYER}"
         os.environ["FAIRDASH_DATABASE"] = address
         with Watch(address, homes, ports, pids) as watch:
-            browsers, records = asyncio.run(use(options, homes[0], where, ports))
+            browsers, records = asyncio.run(use(options, homes[0], place, ports))
         print_result(browsers, records, watch)
 
 

@@ -83,13 +83,15 @@ def start_app(home):
 
 def processes(home, app):
     """Return the pids of the app, of the engine and of its workers."""
-    found = {"app": [app.pid], "engine": [], "worker": []}
+    result = {"app": [app.pid], "engine": [], "worker": []}
     for process in psutil.process_iter(["cmdline"]):
         if {"fairdash.jobs.host", str(home)} <= set(process.info["cmdline"] or []):
-            found["engine"].append(process.pid)
+            result["engine"].append(process.pid)
             family = process.children(recursive=True)
-            found["worker"] += [one.pid for one in family if one.ppid() != process.pid]
-    return found
+            result["worker"] += [
+                first.pid for first in family if first.ppid() != process.pid
+            ]
+    return result
 
 
 def main():
@@ -148,7 +150,7 @@ def main():
     for run in store.open_runs():  # of the process that was killed while it added one
         store.ask_cancel(run.id)
     store.tidy()
-    found = Counter(trial.status for trial in store.snapshot(run_id).trials)
+    statuses = Counter(trial.status for trial in store.snapshot(run_id).trials)
     faults = []
     for trial in store.snapshot(run_id).trials:
         try:
@@ -156,10 +158,10 @@ def main():
         except (OSError, ValueError) as error:
             faults.append(str(error))
     seconds = time.monotonic() - began
-    print(f"{dict(kills)} killed in {seconds:.0f} s; models {dict(found)}")
+    print(f"{dict(kills)} killed in {seconds:.0f} s; models {dict(statuses)}")
     print(f"written twice 0, missing or damaged {len(faults)}", *faults[:5], sep="\n")
     store.close()
-    lost = len(keys) - found["finished"]
+    lost = len(keys) - statuses["finished"]
     sys.exit(int(bool(faults or lost)))
 
 

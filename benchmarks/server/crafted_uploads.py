@@ -101,10 +101,16 @@ class Look:
         """Return seconds and bytes of the server, seconds and bytes of the box."""
         self._over.set()
         self._thread.join()
-        own, others = (
-            now - then for now, then in zip(self._seconds(), self._before, strict=True)
+        own_times, other_times = (
+            after - before
+            for after, before in zip(self._seconds(), self._before, strict=True)
         )
-        return own, _peak(self._server.pid) - self._resident, others, self._most
+        return (
+            own_times,
+            _peak(self._server.pid) - self._resident,
+            other_times,
+            self._most,
+        )
 
     def _look(self) -> None:
         while not self._over.wait(LOOK_SECONDS):
@@ -114,12 +120,12 @@ class Look:
 
     def _seconds(self) -> tuple[float, float]:
         """Return processor seconds of the server, and of all that it ever started."""
-        own = self._server.cpu_times()
-        others = own.children_user + own.children_system
+        times = self._server.cpu_times()
+        rest = times.children_user + times.children_system
         for child in self._server.children(recursive=True):
             with suppress(psutil.Error):
-                others += sum(child.cpu_times()[:4])
-        return own.user + own.system, others
+                rest += sum(child.cpu_times()[:4])
+        return times.user + times.system, rest
 
 
 def _peak(pid: int) -> int:
@@ -212,14 +218,14 @@ def _to_runs(page: Page, url: str) -> Callable[[dict], None]:
 def _words(page: Page) -> str:
     """Wait until a page says what became of a file and return it."""
     refused = page.get_by_test_id("stAlert")
-    asked = page.get_by_text("Which one?")
-    read = page.get_by_text("Rows used", exact=True)
+    question = page.get_by_text("Which one?")
+    answer = page.get_by_text("Rows used", exact=True)
     end = time.perf_counter() + PATIENCE
     while time.perf_counter() < end:
-        for said in (refused, asked):
-            if said.count():
-                return " ".join(said.first.inner_text().split())
-        if read.count() and page.locator(FINISHED).count():
+        for text in (refused, question):
+            if text.count():
+                return " ".join(text.first.inner_text().split())
+        if answer.count() and page.locator(FINISHED).count():
             return "read"
         if urlsplit(page.url).path in ("/Sweep", "/Train"):
             return "imported"

@@ -41,23 +41,23 @@ def week(group, picked, rng, earlier, size):
     if size > 1:
         weight = rng.lognormal(0, 0.7, weight.shape)
     mass = weight.sum(axis=1)
-    known = []
-    for masses, own in zip(earlier, (~group, group), strict=True):
-        unit = np.flatnonzero(own)
-        known.append((masses, unit, mass[unit], (mass * picked)[unit]))
+    known_weeks = []
+    for masses, of_group in zip(earlier, (~group, group), strict=True):
+        unit = np.flatnonzero(of_group)
+        known_weeks.append((masses, unit, mass[unit], (mass * picked)[unit]))
     terms = []
     for sign in (1, -1):
         factors = (sign, -sign)
         sides = [
             masses.side(f, *units)
-            for f, (masses, *units) in zip(factors, known, strict=True)
+            for f, (masses, *units) in zip(factors, known_weeks, strict=True)
         ]
         if None in sides or not (n_blocks := blocks_of(sides)):
             terms.append((np.zeros(1), 1.0))
             continue
         block = deal(sides, len(group), n_blocks, rng)
         terms.append(block_terms(sides, -LIMIT, block, n_blocks))
-    for masses, _, mass, positive in known:
+    for masses, _, mass, positive in known_weeks:
         masses.add(mass, positive)
     return terms
 
@@ -70,16 +70,17 @@ def year(gaps, rng, size):
         group = rng.random(ROWS // size) < SHARE
         picked = rng.random(ROWS // size) < np.where(group, 0.5 - gap, 0.5)
         terms = week(group, picked, rng, earlier, size)
-        weeks.append(np.array([growth(*each) for each in terms]))
+        weeks.append(np.array([growth(*term) for term in terms]))
         group, picked = np.repeat(group, size), np.repeat(picked, size)
-        one, other = picked[~group], picked[group]
-        rates = one.mean(), other.mean()
+        first, second = picked[~group], picked[group]
+        rates = first.mean(), second.mean()
         variance = sum(
-            p * (1 - p) / n for p, n in zip(rates, (len(one), len(other)), strict=True)
+            p * (1 - p) / n
+            for p, n in zip(rates, (len(first), len(second)), strict=True)
         )
-        found = abs(rates[0] - rates[1])
-        above.append(found > LIMIT)
-        beyond.append(found - 1.96 * np.sqrt(variance) > LIMIT)
+        result = abs(rates[0] - rates[1])
+        above.append(result > LIMIT)
+        beyond.append(result - 1.96 * np.sqrt(variance) > LIMIT)
     stands = alarms(evidence(weeks))
     return [int(np.argmax(a)) if np.any(a) else WEEKS for a in (stands, beyond, above)]
 
@@ -98,8 +99,8 @@ def main(repeats=500):
             right = weeks[(weeks >= start) & (weeks < WEEKS)] - start
             seen = len(right) / max((weeks >= start).sum(), 1)
             delay = np.median(right) if len(right) else np.nan
-            shown = f"found {seen:.3f}, delay {delay:.0f}" if start < WEEKS else ""
-            print(f"{name:32} units of {size} {kind:24} false {false:.3f} {shown}")
+            text = f"found {seen:.3f}, delay {delay:.0f}" if start < WEEKS else ""
+            print(f"{name:32} units of {size} {kind:24} false {false:.3f} {text}")
 
 
 if __name__ == "__main__":

@@ -56,11 +56,11 @@ def watch(path):
         return None
 
     def write():
-        found = {
+        counts = {
             page: (values, profiles[page].stats if page in profiles else {})
             for page, values in times.items()
         }
-        Path(path).write_bytes(marshal.dumps(found))
+        Path(path).write_bytes(marshal.dumps(counts))
 
     ScriptRunner._run_script = watched
     atexit.register(write)
@@ -74,14 +74,14 @@ def owner(function):
 
 def by_package(stats):
     """Return the share of the time that each package takes."""
-    known = {}
+    files = {}
 
     def owners(function, path=()):
         """Return the packages for which a function works, with their shares."""
         if name := owner(function):
             return Counter({name: 1.0})
-        if function in known:
-            return known[function]
+        if function in files:
+            return files[function]
         callers = stats[function][4] if function in stats else {}
         above = {
             caller: max(numbers[2], 1e-12)
@@ -90,13 +90,13 @@ def by_package(stats):
         }
         if not above:
             return Counter({PYTHON: 1.0})
-        whole, found = sum(above.values()), Counter()
+        whole, counts = sum(above.values()), Counter()
         for caller, taken in above.items():
             for name, share in owners(caller, (*path, function)).items():
-                found[name] += share * taken / whole
+                counts[name] += share * taken / whole
         if not path:
-            known[function] = found
-        return found
+            files[function] = counts
+        return counts
 
     spent = Counter()
     for function, (_, _, taken, _, _) in stats.items():

@@ -43,23 +43,23 @@ def provider():
             else:
                 ends = {"authorization": "authorize", "token": "token"}
                 facts = {
-                    f"{name}_endpoint": f"{here}/{end}" for name, end in ends.items()
+                    f"{name}_endpoint": f"{origin}/{end}" for name, end in ends.items()
                 }
-                self.answer({"issuer": here, "jwks_uri": f"{here}/keys", **facts})
+                self.answer({"issuer": origin, "jwks_uri": f"{origin}/keys", **facts})
 
         def do_POST(self):
             form = parse_qs(
                 self.rfile.read(int(self.headers["Content-Length"])).decode()
             )
-            code, now = form["code"][0], int(time.time())
+            code, seconds = form["code"][0], int(time.time())
             claims = {
-                "iss": here,
+                "iss": origin,
                 "aud": "fairdash",
                 "sub": code,
                 "email": f"user{code}@example.org",
                 "email_verified": True,
-                "iat": now,
-                "exp": now + 600,
+                "iat": seconds,
+                "exp": seconds + 600,
                 "nonce": nonces[code],
             }
             token = jwt.encode({"alg": "RS256", "kid": "1"}, claims, key)
@@ -76,10 +76,10 @@ def provider():
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
-    here = f"http://127.0.0.1:{server.server_port}"
+    origin = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield here
+        yield origin
     finally:
         server.shutdown()
         server.server_close()

@@ -67,10 +67,12 @@ def compared(rows: pd.DataFrame, theirs: pd.DataFrame) -> dict[str, float]:
             differences.append(
                 ratios - theirs[f"{short}_disparity"].astype(float)[ratios.index]
             )
-        every = pd.concat(differences)
-        if every.isna().any():
-            raise SystemExit(f"{measure} is undefined for {every.index[every.isna()]}")
-        off[measure] = float(np.abs(every).max())
+        joined = pd.concat(differences)
+        if joined.isna().any():
+            raise SystemExit(
+                f"{measure} is undefined for {joined.index[joined.isna()]}"
+            )
+        off[measure] = float(np.abs(joined).max())
     return off
 
 
@@ -81,25 +83,25 @@ def main() -> None:
     peer = parser.parse_args().peer
     from test_five_tables import TABLES, rows_of
 
-    every, found = {}, []
+    by_name, lines = {}, []
     for name in TABLES:
         rows = rows_of(name)
         for groups in (2, 3, 4, 5):
-            kept = rows["rank"] < groups
-            y, scores, group = (rows[key][kept] for key in ("y", "scores", "group"))
+            selected = rows["rank"] < groups
+            y, scores, group = (rows[key][selected] for key in ("y", "scores", "group"))
             pred = (scores > np.median(scores)).astype(int)
-            every[name, groups] = pd.DataFrame(
+            by_name[name, groups] = pd.DataFrame(
                 {"score": pred, "label_value": y, "group": group}
             )
     with TemporaryDirectory() as folder:
-        for (name, groups), rows in every.items():
+        for (name, groups), rows in by_name.items():
             rows.to_parquet(Path(folder) / f"{name} {groups}.rows")
         subprocess.run([peer, "-c", PEER, folder], check=True)
-        for (name, groups), rows in every.items():
+        for (name, groups), rows in by_name.items():
             theirs = pd.read_parquet(Path(folder) / f"{name} {groups}.figures")
             off = compared(rows, theirs.set_index("attribute_value"))
-            found.append({"table": name, "groups": groups, "rows": len(rows), **off})
-    table = pd.DataFrame(found)
+            lines.append({"table": name, "groups": groups, "rows": len(rows), **off})
+    table = pd.DataFrame(lines)
     print(table.to_string(index=False, float_format="%.1e"))
     print(f"largest of all: {table[list(NAMES.values())].max(axis=None):.1e}")
 

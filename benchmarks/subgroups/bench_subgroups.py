@@ -77,8 +77,8 @@ def main():
             random_state=0,
         )
     )
-    found = f"{table['subgroup'][0]}, p {table['p_adjusted'][0]:.3f}"
-    print(f"find_subgroups             {seconds:8.2f} s  {found}")
+    text = f"{table['subgroup'][0]}, p {table['p_adjusted'][0]:.3f}"
+    print(f"find_subgroups             {seconds:8.2f} s  {text}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"peak memory                {peak:8.2f} GB")
     share = 0.02 if options.rows > 200_000 else 0.1

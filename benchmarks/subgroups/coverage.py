@@ -66,33 +66,35 @@ def values(
     rows: People, scores: NDArray[np.float64], **more: Any
 ) -> dict[str, pd.DataFrame]:
     """Return every measure by group, and the gap between them as a further row."""
-    found = {}
+    results = {}
     for measure in MEASURES:
         predicted = scores if measure in catalog.SCORE_MEASURES else (scores > 0.5) * 1
-        asked = {"sensitive_features": rows.group, **more}
-        table = measure_by_group(measure, rows.y, predicted, **asked)
-        gap = measure_gaps(measure, rows.y, predicted, reference="0", **asked)
+        arguments = {"sensitive_features": rows.group, **more}
+        table = measure_by_group(measure, rows.y, predicted, **arguments)
+        gap = measure_gaps(measure, rows.y, predicted, reference="0", **arguments)
         gap = gap.rename(columns={"difference": "gap"})
         gap = gap[["gap", "ci_low", "ci_high"]].set_axis(
             ["value", "ci_low", "ci_high"], axis=1
         )
-        found[measure] = pd.concat([table, gap.assign(group="gap")], ignore_index=True)
-    return found
+        results[measure] = pd.concat(
+            [table, gap.assign(group="gap")], ignore_index=True
+        )
+    return results
 
 
 def truths(
     population: People, scores: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]:
     """Return the values of a model over the whole population, in the same order."""
-    found = {}
+    results = {}
     for measure in MEASURES:
         predicted = scores if measure in catalog.SCORE_MEASURES else (scores > 0.5) * 1
         table = measure_by_group(
             measure, population.y, predicted, sensitive_features=population.group
         )
-        one, other = table["value"]
-        found[measure] = np.array([one, other, other - one])
-    return found
+        first, second = table["value"]
+        results[measure] = np.array([first, second, second - first])
+    return results
 
 
 def held_out(
@@ -105,14 +107,14 @@ def held_out(
     scores = model.predict_proba(population.X)[:, 1]
     truth = truths(population, scores)
     share = 1 / population.weight if weighted else np.ones(POPULATION)
-    held = {name: np.zeros((draws, 3)) for name in MEASURES}
+    holds = {name: np.zeros((draws, 3)) for name in MEASURES}
     for draw in range(draws):
-        where = rng.choice(POPULATION, n, p=share / share.sum())
-        rows = population.at(where)
+        sites = rng.choice(POPULATION, n, p=share / share.sum())
+        rows = population.at(sites)
         weight = rows.weight if weighted else None
-        for name, table in values(rows, scores[where], sample_weight=weight).items():
-            held[name][draw] = _holds(table, truth[name])
-    return _shares(held)
+        for name, table in values(rows, scores[sites], sample_weight=weight).items():
+            holds[name][draw] = _holds(table, truth[name])
+    return _shares(holds)
 
 
 def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, float]:
@@ -126,21 +128,21 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
     rng = np.random.default_rng(random_state)
     names = [f"g{k}" for k in range(groups)]
     group, part = np.tile(np.repeat(names, 60), 4), np.repeat(list("nesw"), 60 * groups)
-    every = intervals.for_all_pairs(0.95, groups)
-    held: dict[str, list[bool]] = {}
+    critical = intervals.for_all_pairs(0.95, groups)
+    holds: dict[str, list[bool]] = {}
     for _ in range(draws):
         decided = (rng.random(len(group)) < 0.4).astype(int)
-        asked: dict[str, Any] = {"sensitive_features": group}
-        for name, sure in (("alone", 0.95), ("all pairs", every)):
+        arguments: dict[str, Any] = {"sensitive_features": group}
+        for name, sure in (("alone", 0.95), ("all pairs", critical)):
             gaps = measure_gaps(
-                "selection_rate", None, decided, confidence=sure, **asked
+                "selection_rate", None, decided, confidence=sure, **arguments
             )
             row = gaps.iloc[int(gaps["difference"].abs().argmax())]
-            held.setdefault(f"all rows, {name}", []).append(
+            holds.setdefault(f"all rows, {name}", []).append(
                 row["ci_low"] <= 0 <= row["ci_high"]
             )
         local = LocalMeasure.of(
-            "selection_rate", None, decided, subgroups=part, **asked
+            "selection_rate", None, decided, subgroups=part, **arguments
         )
         table = local.table()
         worst = table.loc[table["gap"].idxmax()]
@@ -149,10 +151,10 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
         places = intervals.for_all_pairs(0.95, groups, times=4)
         for name, sure in (("alone", 0.95), ("all pairs", places)):
             ends = local.between(*pair, subgroup=worst["subgroup"], confidence=sure)
-            held.setdefault(f"worst subgroup, {name}", []).append(
+            holds.setdefault(f"worst subgroup, {name}", []).append(
                 bool(ends.low <= 0 <= ends.high)
             )
-    return {name: 100 * float(np.mean(flags)) for name, flags in held.items()}
+    return {name: 100 * float(np.mean(flags)) for name, flags in holds.items()}
 
 
 def sure_gaps(confidence: float, fewest: float) -> float:
@@ -166,23 +168,23 @@ def sure_gaps(confidence: float, fewest: float) -> float:
     sizes = ((5, 45), (10, 90), (20, 180), (30, 270), (50, 450), (100, 900))
     worst = 0.0
     for few, many in (*sizes, (30, 30), (60, 60), (25, 100), (10, 400)):
-        k, other = (
+        k, n_wrong = (
             grid.ravel() for grid in np.meshgrid(range(few + 1), range(many + 1))
         )
-        pooled = (k + other) / (few + many)
+        pooled = (k + n_wrong) / (few + many)
         enough = np.minimum(pooled, 1 - pooled) * few >= fewest
         for times in (2, 6, 12, 40):
-            each = 1 - (1 - confidence) / times
+            level = 1 - (1 - confidence) / times
             rates = (
                 intervals.Interval(
-                    count / n, *intervals.wilson_interval(count, n, confidence=each)
+                    count / n, *intervals.wilson_interval(count, n, confidence=level)
                 )
-                for count, n in ((k, few), (other, many))
+                for count, n in ((k, few), (n_wrong, many))
             )
             low, high = intervals.difference_of(*rates)
             named = ((low > 0) | (high < 0)) & enough
             for rate in (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 0.95):
-                chance = binom.pmf(k, few, rate) * binom.pmf(other, many, rate)
+                chance = binom.pmf(k, few, rate) * binom.pmf(n_wrong, many, rate)
                 worst = max(worst, times * float(chance[named].sum()))
     return 100 * worst
 
@@ -219,22 +221,22 @@ def pooled_row(
     """Return coverage and error of raw and pooled gaps, of cells (subgroup, group)."""
     rng = np.random.default_rng(seed)
     positives = rng.binomial(n, rates, (draws, *n.shape))
-    each = [
+    levels = [
         intervals.Interval(k / size, *intervals.wilson_interval(k, size))
         for k, size in zip(np.moveaxis(positives, -1, 0), n.T, strict=True)
     ]
-    low, high = intervals.difference_of(*reversed(each))
+    low, high = intervals.difference_of(*reversed(levels))
     raw = np.diff(positives / n, axis=-1)[..., 0]
     smooth = (positives + 1) / (n + 2)
     variances = (smooth * (1 - smooth) / n).sum(axis=-1)
     mean, spread = pooled_gaps(raw, variances)
     truth = rates[:, 1] - rates[:, 0]
-    held = {
+    holds = {
         "raw": ((low <= truth) & (truth <= high)).mean(axis=0),
         "pooled": (np.abs(mean - truth) <= 1.96 * spread).mean(axis=0),
     }
     row = {}
-    for name, shares in held.items():
+    for name, shares in holds.items():
         row[f"{name}, all"], row[f"{name}, worst"] = shares.mean(), shares.min()
         row[f"{name}, largest gap"] = shares[np.abs(truth).argmax()]
     row["error"] = ((mean - truth) ** 2).mean() / ((raw - truth) ** 2).mean()
@@ -244,7 +246,7 @@ def pooled_row(
 def pooled(folder: Path, draws: int) -> pd.DataFrame:
     """Return `pooled_row` of twenty settings and of the populations that were kept."""
     rng = np.random.default_rng(0)
-    found = {}
+    results = {}
     shapes = {
         "all alike": lambda k: np.zeros(k),
         "normal, sd .05": lambda k: 0.05 * rng.normal(size=k),
@@ -256,7 +258,7 @@ def pooled(folder: Path, draws: int) -> pd.DataFrame:
         gaps = np.clip(draw(k), -0.35, 0.6)
         rates = 0.35 + np.outer(gaps, [0, 1])
         n = np.full((k, 2), size)
-        found[f"{name}, {k} of 2 x {size}"] = pooled_row(n, rates, draws)
+        results[f"{name}, {k} of 2 x {size}"] = pooled_row(n, rates, draws)
     for path in sorted(folder.glob("choice-*-adversarial-0.npz")):
         with np.load(path) as stored:  # parts: ..., test rows, truth; plain model first
             n, n_true = stored["rows"][-2:].sum(axis=-1)
@@ -265,15 +267,15 @@ def pooled(folder: Path, draws: int) -> pd.DataFrame:
         n, n_true, positives = (a[:, largest] for a in (n, n_true, positives))
         some = (n.sum(axis=1) >= 50) & (n.min(axis=1) > 0)
         rates = positives[some] / n_true[some]
-        found[path.name.split("-")[1]] = pooled_row(n[some], rates, draws)
-    return pd.DataFrame(found).T
+        results[path.name.split("-")[1]] = pooled_row(n[some], rates, draws)
+    return pd.DataFrame(results).T
 
 
 def _holds(table: pd.DataFrame, truth: NDArray[np.float64]) -> NDArray[np.float64]:
     low, high = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
-    held = ((low <= truth) & (truth <= high)).astype(float)
-    held[np.isnan(low)] = np.nan
-    return held
+    holds = ((low <= truth) & (truth <= high)).astype(float)
+    holds[np.isnan(low)] = np.nan
+    return holds
 
 
 def _shares(held: dict[str, NDArray[np.float64]]) -> pd.DataFrame:

@@ -72,20 +72,20 @@ def run(folder, peer, most, names):
                 break
             table = pd.read_csv(path)
             planted = table.pop("_planted").to_numpy()
-            own = table.pop("_group")
+            labels = table.pop("_group")
             decided = (table.pop("_decided") == good).to_numpy(int)
             start = time.process_time()
             if peer == "fairdash":
-                found = fairdash(table, own.to_numpy(), decided)
+                result = fairdash(table, labels.to_numpy(), decided)
             else:
-                found = search(table, own.isin(groups).to_numpy(), decided)
+                result = search(table, labels.isin(groups).to_numpy(), decided)
             times.append(time.process_time() - start)
             if number:
                 twins += 1
-                alarms += found is not None
+                alarms += result is not None
             else:
-                share = 0.0 if found is None else planted[found].mean()
-                size = 0 if found is None else found.sum()
+                share = 0.0 if result is None else planted[result].mean()
+                size = 0 if result is None else result.sum()
         print(
             f"{peer:10s} {name:12s} first: {size:,} rows, {share:.2f} planted; twins "
             f"reported {alarms} of {twins}; {np.median(times):.1f} s CPU",
@@ -97,12 +97,14 @@ def fairdash(table, groups, decided):
     """Return the first subgroup beyond chance."""
     from fairdash.audits import find_subgroups
 
-    found = find_subgroups(
+    subgroups = find_subgroups(
         decided, sensitive_features=groups, frame=table, random_state=0
     ).iloc[0]
-    if found["p_adjusted"] > 0.05:
+    if subgroups["p_adjusted"] > 0.05:
         return None
-    return np.logical_and.reduce([one.holds(table) for one in found["conditions"]])
+    return np.logical_and.reduce(
+        [condition.holds(table) for condition in subgroups["conditions"]]
+    )
 
 
 def binned(table):
@@ -196,10 +198,10 @@ def fairsd(table, worse, decided):
         min_support_ratio=0.01,
         logging_level=logging.ERROR,
     )
-    found = fs.BeamSearch(beam_width=20).execute(task)
-    if not found.descriptions_list:
+    result = fs.BeamSearch(beam_width=20).execute(task)
+    if not result.descriptions_list:
         return None
-    return np.asarray(found.sg_feature(0, data), bool)
+    return np.asarray(result.sg_feature(0, data), bool)
 
 
 def bias_scan(table, worse, decided):
@@ -230,11 +232,11 @@ def fairaudit(table, worse, decided):
     codes = binned(table).apply(lambda column: pd.factorize(column)[0]).to_numpy()
     groups = get_intersections(codes, depth=2)
     groups = groups[:, groups.sum(0) >= 100]
-    each = gap_of_each(worse, decided)[:, None]
+    gaps = gap_of_each(worse, decided)[:, None]
     metric = Metric(
         "gap", lambda z, y: z.flatten(), lambda z, y, x=None: np.zeros(len(y))
     )
-    audit = Auditor(codes, decided[:, None], each, metric)
+    audit = Auditor(codes, decided[:, None], gaps, metric)
     with contextlib.redirect_stdout(io.StringIO()):
         audit.calibrate_groups(
             0.05, "upper", groups, bootstrap_params={"B": 100, "student": "mad"}

@@ -144,7 +144,7 @@ def power(repetitions, first, permutations):
 
 def reported(draw, tell, n, seeds, how):
     """Return in which share of tables some finding is told, and of a naive scan."""
-    found = []
+    results = []
     for seed in seeds:
         values, group, frame, *weight = draw(np.random.default_rng(seed), n)
         values = np.asarray(values)
@@ -159,8 +159,8 @@ def reported(draw, tell, n, seeds, how):
             **how,
         )
         beyond = table["p_adjusted"] <= 0.05, table["z"] > 1.96
-        found.append([any(map(tell, table.loc[at, "conditions"])) for at in beyond])
-    counts = np.sum(found, 0)
+        results.append([any(map(tell, table.loc[at, "conditions"])) for at in beyond])
+    counts = np.sum(results, 0)
     return [
         f"{k / len(seeds):.2f} ({float(low):.2f} to {float(high):.2f})"
         for k in counts
@@ -172,7 +172,7 @@ def samples(repetitions, first, kind, names, cases, permutations):
     for name in names:
         dataset = load_sample(name)
         for case in cases:
-            found = leads = alarms = naive = 0
+            n_found = leads = alarms = naive = 0
             for seed in range(first, first + repetitions):
                 rng = np.random.default_rng(seed)
                 # twins redraw what one model decided
@@ -194,14 +194,14 @@ def samples(repetitions, first, kind, names, cases, permutations):
                 best = table.iloc[0]
                 naive += table["z"].max() > 1.96
                 inside = np.logical_and.reduce(
-                    [one.holds(frame) for one in best["conditions"]]
+                    [condition.holds(frame) for condition in best["conditions"]]
                 )
                 share = SAMPLES[name].planted_rows(frame)[inside].mean()
-                found += best["p_adjusted"] < 0.01
+                n_found += best["p_adjusted"] < 0.01
                 leads += best["p_adjusted"] < 0.01 and share >= 0.9
                 alarms += best["p_adjusted"] <= 0.05
             print(
-                f"{name:12s} {kind:6s} {case:9s} of {repetitions}: p < .01 {found}, "
+                f"{name:12s} {kind:6s} {case:9s} of {repetitions}: p < .01 {n_found}, "
                 f"planted first {leads}, p <= .05 {alarms}, naive {naive}",
                 flush=True,
             )

@@ -46,30 +46,32 @@ def every_name(markdown: str) -> str:
     """Add what a room offers beside the names that a reader wants first."""
     for room in ROOMS:
         head = f"## fairdash.{room}\n"
-        before, found, after = markdown.partition(head)
-        own, line, rest = after.partition("\n## ")
+        before, text, after = markdown.partition(head)
+        page_text, line, rest = after.partition("\n## ")
         more = [f"::: {name}" for name in public_names(room)]
-        more = [name for name in more if name not in own.splitlines()]
-        own = "\n\n".join([own.rstrip(), *more]) + "\n"
-        markdown = before + (found or f"\n{head}") + own + line + rest
+        more = [name for name in more if name not in page_text.splitlines()]
+        page_text = "\n\n".join([page_text.rstrip(), *more]) + "\n"
+        markdown = before + (text or f"\n{head}") + page_text + line + rest
     return markdown
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Have every link lead to where its file is on the website; else it is text."""
-    here = page.file.src_uri
-    if here == API:
+    page_uri = page.file.src_uri
+    if page_uri == API:
         markdown = every_name(markdown)
-    beside = {name: source for source, name in PAGES.items()}
-    source = beside.get(here, f"docs/{here}")
+    sources = {name: source for source, name in PAGES.items()}
+    source = sources.get(page_uri, f"docs/{page_uri}")
 
     def moved(link: re.Match[str]) -> str:
         target = posixpath.join(posixpath.dirname(source), link[3])
         target = posixpath.normpath(target)
         if target not in PAGES and not target.startswith("docs/"):
             return link[2]
-        there = PAGES.get(target, target.removeprefix("docs/"))
-        there = posixpath.relpath(there, posixpath.dirname(here) or ".")
-        return f"{link[1]}{there}{link[4]}"
+        second_place = PAGES.get(target, target.removeprefix("docs/"))
+        second_place = posixpath.relpath(
+            second_place, posixpath.dirname(page_uri) or "."
+        )
+        return f"{link[1]}{second_place}{link[4]}"
 
     return LINK.sub(moved, markdown)
