@@ -44,7 +44,8 @@ def cost(code):
 
 def packages_of(extra=""):
     """Return what an install brings, with its megabytes; an extra with the core."""
-    sizes, waiting = {}, [("fairdash", extra)]
+    sizes = {}
+    waiting = [("fairdash", extra)]
     while waiting:
         name, wanted = waiting.pop()
         for line in requires(name) or []:

@@ -24,10 +24,8 @@ def processor_seconds(program: str, starts: int) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-c", program], check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        user, system = (
-            after.ru_utime - before.ru_utime,
-            after.ru_stime - before.ru_stime,
-        )
+        user = after.ru_utime - before.ru_utime
+        system = after.ru_stime - before.ru_stime
         seconds.append(user + system)
     return min(seconds)
 

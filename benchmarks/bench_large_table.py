@@ -48,9 +48,13 @@ NOT_OPENED = pages.DRIFT, pages.LIMITS, pages.MONITOR, pages.PLAYGROUND
 PAGES = {page.name: page.url_path for page in pages.pages() if page not in NOT_OPENED}
 
 CHUNK = 250_000
-N_CATEGORIES, N_COUNTS, N_SCORES = 8, 12, 4
-ETHNICITIES, SHARES = np.array(["White", "Black", "Asian"]), (0.6, 0.25, 0.15)
-UNDER, PLANTED = 30, 1.5
+N_CATEGORIES = 8
+N_COUNTS = 12
+N_SCORES = 4
+ETHNICITIES = np.array(["White", "Black", "Asian"])
+SHARES = (0.6, 0.25, 0.15)
+UNDER = 30
+PLANTED = 1.5
 PLAIN = csv.WriteOptions(quoting_style="none")
 
 
@@ -61,7 +65,8 @@ def make_files(folder, n_rows):
     eight further categories, sixteen numbers. White applicants and others get the same
     decisions, except for women under 30: there, others have odds e^1.5 times lower.
     """
-    as_csv, as_parquet = Path(folder) / "table.csv", Path(folder) / "table.parquet"
+    as_csv = Path(folder) / "table.csv"
+    as_parquet = Path(folder) / "table.parquet"
     rng = np.random.default_rng(0)
     schema = _chunk(rng, 0, 1).schema
     with (
@@ -78,7 +83,8 @@ def make_files(folder, n_rows):
 def _chunk(rng, start, n):
     """Return some rows as a table of Arrow."""
     ethnicity = rng.choice(len(ETHNICITIES), n, p=SHARES)
-    female, age = rng.random(n) < 0.5, rng.integers(18, 80, n)
+    female = rng.random(n) < 0.5
+    age = rng.integers(18, 80, n)
     counts = rng.integers(0, 10, (N_COUNTS, n))
     scores = rng.normal(size=(N_SCORES, n)).clip(-3, 3).round(1)
     planted = PLANTED * (female & (age < UNDER) & (ethnicity > 0))
@@ -133,13 +139,15 @@ def host(home):
 
 def rest(page):
     """Wait until no script has run for a while; return when the last one ended."""
-    ended, still = time.perf_counter(), False
+    ended = time.perf_counter()
+    still = False
     while not still or time.perf_counter() - ended < QUIET:
         app = page.get_by_test_id("stApp")
         still = app.get_attribute("data-test-script-state") == "notRunning"
         waiting = page.get_by_test_id("stSpinner").count()
         if not still or waiting:
-            ended, still = time.perf_counter(), False
+            ended = time.perf_counter()
+            still = False
         time.sleep(0.02)
     return ended
 

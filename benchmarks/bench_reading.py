@@ -51,7 +51,8 @@ def run(way: str, path: Path, out: Path) -> None:
 
 def compare_small(content: bytes, folder: Path) -> None:
     """Print the median time of a small table here, in the box, and the difference."""
-    out, name = folder / "table.parquet", "small.csv"
+    out = folder / "table.parquet"
+    name = "small.csv"
     seconds: dict[str, list[float]] = {"here": [], "in the box": []}
     for _ in range(TURNS + 1):
         for way, convert in (

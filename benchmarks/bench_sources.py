@@ -113,7 +113,8 @@ def main() -> None:
         for way, runs in measured.items():
             print(f"{n_rows:>12,} rows  {way:<9} {cost(runs)}")
         if {"counted", "rows"} <= measured.keys():
-            counted, second = measured["counted"][0], measured["rows"][0]
+            counted = measured["counted"][0]
+            second = measured["rows"][0]
             agree = counted["verdict"] == second["verdict"] and np.isclose(
                 counted["sum"], second["sum"], rtol=1e-9
             )

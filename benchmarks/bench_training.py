@@ -81,7 +81,9 @@ def plain_fit(
 ):
     """Train one ROAD model with autograd; ``wrap`` takes the inner steps' losses."""
     d = X.shape[1]
-    f, g, r = mlp(d, 64, 32, 1), mlp(1, 64, 32, 16, 1), mlp(d + 1, 64, 32, 1)
+    f = mlp(d, 64, 32, 1)
+    g = mlp(1, 64, 32, 16, 1)
+    r = mlp(d + 1, 64, 32, 1)
     adam = [torch.optim.Adam(net.parameters(), RATE, fused=True) for net in (f, g, r)]
 
     def log_ratio(inputs, outside, size, group):
@@ -100,7 +102,9 @@ def plain_fit(
 
     for _ in range(n_epochs):
         for rows in torch.randperm(len(X)).split(batch_size):
-            x, target, group = X[rows], y[rows, None], s[rows, None]
+            x = X[rows]
+            target = y[rows, None]
+            group = s[rows, None]
             logits = f(x)
             seen = logits.detach()
             for _ in range(STEPS):
@@ -151,21 +155,21 @@ def flops_per_row(d):
 
     def macs(*sizes):
         products = [a * b for a, b in pairwise(sizes)]
-        forward, backward = sum(products), 2 * sum(products) - products[0]
+        forward = sum(products)
+        backward = 2 * sum(products) - products[0]
         return forward, forward + backward
 
-    f, g, r = (
-        macs(d, 64, 32, 1),
-        macs(1, 64, 32, 16, 1),
-        macs(d + 1, 64, 32, 1),
-    )
+    f = macs(d, 64, 32, 1)
+    g = macs(1, 64, 32, 16, 1)
+    r = macs(d + 1, 64, 32, 1)
     steps = f[1] + STEPS * (g[1] + r[1])
     return 2 * (steps + 3 * g[0] + r[0])  # last passes of g and r, g's input gradient
 
 
 def sgemm_rate():
     """Return the machine's own single-precision rate in FLOP/s, best of several."""
-    a, b = torch.randn(1024, 1024), torch.randn(1024, 1024)
+    a = torch.randn(1024, 1024)
+    b = torch.randn(1024, 1024)
     best = np.inf
     for _ in range(20):
         start = time.perf_counter()
@@ -211,7 +215,8 @@ def shares(road, points, rows):
         return time.process_time() - began
 
     fit()
-    matmul, times = torch.backends.mkldnn.matmul, {}
+    matmul = torch.backends.mkldnn.matmul
+    times = {}
     for precision in ("ieee", "bf16"):
         matmul.fp32_precision = precision
         times[precision] = min(fit() for _ in range(2))
@@ -219,13 +224,15 @@ def shares(road, points, rows):
     with profile(activities=[ProfilerActivity.CPU]) as seen:
         whole = seconds(fit)
     kinds = {name: part for part, names in PARTS.items() for name in names}
-    spent, calls = dict.fromkeys([*PARTS, "other operations"], 0.0), 0
+    spent = dict.fromkeys([*PARTS, "other operations"], 0.0)
+    calls = 0
     for event in seen.key_averages():
         kind = kinds.get(event.key.removeprefix("aten::"), "other operations")
         spent[kind] += event.self_cpu_time_total / 1e6
         calls += event.count
     spent["between operations"] = max(0.0, whole - sum(spent.values()))
-    plain, rounded = times["ieee"], times["bf16"]
+    plain = times["ieee"]
+    rounded = times["bf16"]
     print(f"{plain:.2f} s, {calls:,} operations", flush=True)
     for part, taken in spent.items():
         print(f"  {part:34s} {taken / sum(spent.values()):5.0%}")
@@ -247,7 +254,8 @@ def compiled_losses(rows, n_rounds):
 
         torch.compiler.reset()
         first = fit(1, torch.compile)
-        ratios, later = [], []
+        ratios = []
+        later = []
         for _ in range(n_rounds):
             torch.compiler.reset()
             start = fit(1, torch.compile)
@@ -346,7 +354,8 @@ def main():
         one_hot(compas(options.one_hot), options.rounds)
         return
     rng = np.random.default_rng(0)
-    n, d = options.rows, options.features
+    n = options.rows
+    d = options.features
     s = rng.integers(2, size=n)
     X = rng.normal(size=(n, d)).astype(np.float32)
     X[:, 0] += s
@@ -370,7 +379,9 @@ def main():
         for n_models in (1, 8, 64):
             n_epochs = max(1, 8 // n_models)
             road, points = stack(n_models, batch_size, n_epochs)
-            plain, stacked, rates = [], [], []
+            plain = []
+            stacked = []
+            rates = []
             for _ in range(options.rounds):
                 rates.append(sgemm_rate())
                 stacked.append(

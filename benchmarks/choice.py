@@ -54,15 +54,18 @@ from fairdash.metrics import decision_status
 
 HERE = Path(__file__).parent
 MAKERS = HERE.parent / "sample_data" / "make_samples.py"
-ROWS, FRESH = 9_000, 120_000
+ROWS = 9_000
+FRESH = 120_000
 FIRST_SEED = 1_000  # those below served to find the rule
-N_MODELS, TAUS = 12, (0.05, 0.3, 1.0)
+N_MODELS = 12
+TAUS = (0.05, 0.3, 1.0)
 WEIGHTS = {"loans": (1.5, 25.0)}  # smallest and largest λ of a population
 USUAL_WEIGHTS = (0.5, 25.0)
 PARTS = ("train", "validation", "test", "truth")
 MIN_SIZE = 50
 FOLDS = 3
-GIVEN_UP, LIMIT = (0.01, 0.02, 0.05), 0.05
+GIVEN_UP = (0.01, 0.02, 0.05)
+LIMIT = 0.05
 RULES = ("validation", "both", "rms validation", "rms", "less noise", "best")
 LAW = Roles(
     target="bar1",
@@ -96,16 +99,19 @@ def population(name, seed, folder):
         data = make_dataset(frame, sample.roles, name=name, key=name)
         return data, sample.subgroups, ROWS
     if name == "law":
-        frame, roles = pd.read_parquet(folder / "law_school.parquet"), LAW
+        frame = pd.read_parquet(folder / "law_school.parquet")
+        roles = LAW
         frame = frame[[roles.target, roles.sensitive_feature, *roles.features]].dropna()
         subgroups = Subgroups(columns=("gender", "fam_inc"))
     elif name == "acs":
-        frame, roles = pd.read_parquet(folder / "adult_acs_drift.parquet"), ACS
+        frame = pd.read_parquet(folder / "adult_acs_drift.parquet")
+        roles = ACS
         frame = frame[frame["year"].astype(int) == 2018]
         frame = frame[[roles.target, roles.sensitive_feature, *roles.features]].dropna()
         subgroups = Subgroups(columns=("age",), widths={"age": 5.0})
     else:
-        frame, roles = fetch_table(name, folder / "raw"), PUBLIC[name].roles
+        frame = fetch_table(name, folder / "raw")
+        roles = PUBLIC[name].roles
         subgroups = PUBLIC[name].subgroups
     frame = frame.sample(frac=1, random_state=seed).reset_index(drop=True)
     n_rows = min(ROWS, len(frame) // 2)
@@ -173,8 +179,11 @@ def train(name, seed, folder, method):
     model ``method`` and ``decides``, whether it does on validation rows.
     """
     data, subgroups, parts = table_of(name, seed, folder)
-    counts, seen = Counts(data, subgroups), parts["validation"]
-    decided, names, able = [], [], []
+    counts = Counts(data, subgroups)
+    seen = parts["validation"]
+    decided = []
+    names = []
+    able = []
     for key, yes in decisions(name, method, data, parts["train"], seed):
         decided.append([counts.of(rows, yes) for rows in parts.values()])
         names.append(key)
@@ -194,7 +203,8 @@ def train_folds(name, seed, folder, method):
     Arrays ``rows`` (subgroup, group, outcome) and ``decided`` (model, ...).
     """
     data, subgroups, parts = table_of(name, seed, folder)
-    counts, decided = Counts(data, subgroups), 0
+    counts = Counts(data, subgroups)
+    decided = 0
     rows = np.concatenate([parts["train"], parts["validation"]])
     for rest, fold in KFold(FOLDS, shuffle=True, random_state=seed).split(rows):
         by_model = decisions(name, method, data, rows[rest], seed)
@@ -269,7 +279,8 @@ def choices(found):
         "less noise": less_noise(found, *parts_used),
         "best": truth,
     }
-    seen, real = accuracy(found, "validation"), accuracy(found, "truth")
+    seen = accuracy(found, "validation")
+    real = accuracy(found, "truth")
     whole = overall(found, "truth")
     plain = found["method"] == "unconstrained"
     rows = []
@@ -307,11 +318,13 @@ def chosen_in_folds(found, folds):
 
     Of gaps that need outcomes; models for a row of ``folds`` were trained without it.
     """
-    part, plain = PARTS.index("validation"), found["method"] == "unconstrained"
+    part = PARTS.index("validation")
+    plain = found["method"] == "unconstrained"
     on_validation = outcome_gaps(found["rows"][part], found["decided"][:, part])
     in_folds = outcome_gaps(folds["rows"], folds["decided"])
     true = outcome_gaps(found["rows"][-1], found["decided"][:, -1])
-    seen, real = accuracy(found, "validation"), accuracy(found, "truth")
+    seen = accuracy(found, "validation")
+    real = accuracy(found, "truth")
     rows = []
     for given_up in GIVEN_UP:
         able = np.flatnonzero(found["decides"] & (seen >= seen[plain] - given_up))
@@ -331,7 +344,8 @@ def report_folds(name, every):
     print(f"\n{name}, {FOLDS} folds: {every['table'].nunique()} tables")
     print("measure, given up: validation; folds, best minus it; accuracy likewise")
     for (measure, given_up), rows in every.groupby(["measure", "given_up"]):
-        gaps, right = by_rule(rows, "gap"), by_rule(rows, "accuracy")
+        gaps = by_rule(rows, "gap")
+        right = by_rule(rows, "accuracy")
         before = gaps["validation"]
         print(
             f"{measure}, {given_up:g}: {before.mean():.3f}; "
@@ -370,7 +384,8 @@ def by_rule(every, figure):
 
 def differences(every):
     """Return the differences by table that populations are held to each other in."""
-    gaps, right = by_rule(every, "gap"), by_rule(every, "accuracy")
+    gaps = by_rule(every, "gap")
+    right = by_rule(every, "accuracy")
     return {
         "gap before": gaps["validation"],
         "now minus": gaps["rms"] - gaps["validation"],
@@ -407,10 +422,8 @@ def compare(found):
         same_settings = [v for key, v in found.items() if key[1:] == (method, given_up)]
         if len(same_settings) < 2:
             continue
-        n, before = (
-            sum(len(v[names[0]]) for v in same_settings),
-            [v[names[0]] for v in same_settings],
-        )
+        n = sum(len(v[names[0]]) for v in same_settings)
+        before = [v[names[0]] for v in same_settings]
         cells = ["all alike", method, f"{given_up:g}", n]
         cells.append(f"{np.mean([values.mean() for values in before]):.3f}")
         estimates = [
@@ -450,12 +463,11 @@ def main():
         print(f"{name} {method} {kind}{table}: {seconds:.0f} s", flush=True)
     results = {}
     for method, name in every_cell:
-        parts, folds = [], []
+        parts = []
+        folds = []
         for table in range(options.tables):
-            path, in_folds = (
-                place(name, method, table),
-                place(name, method, table, "folds-"),
-            )
+            path = place(name, method, table)
+            in_folds = place(name, method, table, "folds-")
             if not path.exists():
                 continue
             counts = dict(np.load(path))

@@ -214,7 +214,8 @@ def sensei(options):
     X, names, y = adult(Path(options.data)) if options.data else synthetic()
     rows = np.random.default_rng(0).permutation(len(X))
     rows = rows[: ROWS // 10 if options.quick else ROWS]
-    X, y = X[rows], y[rows]
+    X = X[rows]
+    y = y[rows]
     male = X[:, names.index("male")]
     metric = group_directions(X, male, names, columns=["male", "white"])
     basis = torch.as_tensor(np.ascontiguousarray(metric.basis, np.float32))

@@ -121,10 +121,12 @@ class Setting(NamedTuple):
     def draw(self, rng: np.random.Generator, n: int | None = None) -> Rows:
         """Return one table; calibrated scores of a fixed model."""
         k = (n or self.n) // self.unit
-        of, n = np.repeat(np.arange(k), self.unit), k * self.unit
+        of = np.repeat(np.arange(k), self.unit)
+        n = k * self.unit
 
         def normal() -> Any:
-            shared, own_part = rng.normal(size=k)[of], rng.normal(size=n)
+            shared = rng.normal(size=k)[of]
+            own_part = rng.normal(size=n)
             return np.sqrt(self.alike) * shared + np.sqrt(1 - self.alike) * own_part
 
         names = np.arange(len(self.shares))
@@ -224,7 +226,8 @@ def population(of: Sampled) -> Rows:
     if pd.api.types.is_numeric_dtype(part):
         part = part > part.median()
     cut = min(0.5, float(y.mean()))
-    group, part = group.astype(int), pd.factorize(part, sort=True)[0]
+    group = group.astype(int)
+    part = pd.factorize(part, sort=True)[0]
     after = (scores > cut * np.where(group == 0, 0.9, 1.05)).astype(int)
     return Rows(y, scores, (scores > cut).astype(int), after, group, part)
 
@@ -299,7 +302,8 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         measured = measure_gaps(
             measure, rows.y, rows.given(measure), **arguments, **rows.asked
         )
-        estimate, true = measured.iloc[0], memo[measure]
+        estimate = measured.iloc[0]
+        true = memo[measure]
         if np.isfinite(estimate["ci_low"]) and not estimate["too_few"]:
             holds = _holds(estimate["ci_low"], estimate["ci_high"], true["difference"])
             yield f"difference, {measure}", holds
@@ -310,7 +314,8 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
             )
     if "largest" not in memo:
         memo["largest"] = _largest(truth._replace(unit=None))
-    worst, true = _largest(rows), memo["largest"]
+    worst = _largest(rows)
+    true = memo["largest"]
     for name in ("largest gap", "Worst-1-DI"):
         if np.isfinite(worst[name][1]):
             yield name, _holds(*worst[name][1:], true[name][0])
@@ -487,7 +492,8 @@ def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
 
 
 def _sure_gaps(local: LocalMeasure) -> list[Finding]:
-    groups, places = local.cells.groups, int(local.estimable.sum())
+    groups = local.cells.groups
+    places = int(local.estimable.sum())
     level = for_all_pairs(0.975, len(groups), times=places)
     gaps = []
     for place in np.array(local.cells.subgroups)[local.estimable]:
@@ -582,7 +588,8 @@ def designs(names: list[str], draws: int, seeds: list[int]) -> str:
 def example(part: str, name: str, statement: str, seed: int) -> str:
     """Return what is shown of the first table of a setting on which one is wrong."""
     settings: dict[str, Any] = {**SETTINGS, **TABLES}
-    rng, memo = np.random.default_rng(seed), dict[str, Any]()
+    rng = np.random.default_rng(seed)
+    memo = dict[str, Any]()
     truth = Rows(*[None] * 6) if part in _WRONG else settings[name].draw(rng, 300_000)
     for _ in range(400):
         rows = settings[name].draw(rng)
@@ -649,7 +656,8 @@ def report(results: Results, seeds: list[int], fresh: int | None = None) -> str:
         "cells about seven are bold by chance. A dash: said in fewer than 20 tables, "
         "else the page says that rows are too few.",
     ]
-    all_results, results = results, _of_seeds(results, seeds)
+    all_results = results
+    results = _of_seeds(results, seeds)
     for title, parts in (
         ("Held (.95)", [part for part in PARTS if part not in _WRONG]),
         ("Wrong (at most .05)", list(_WRONG)),
@@ -787,7 +795,8 @@ def clear_copies(draws: int, seed: int, n_copies: int = 10) -> str:
     A copy decides by the plain model's scores with an error of its own, of the size
     that the plain model has too.
     """
-    rng, setting = np.random.default_rng(seed), Setting(n=2000, parts=4)
+    rng = np.random.default_rng(seed)
+    setting = Setting(n=2000, parts=4)
     clear: dict[tuple[str, str], int] = defaultdict(int)
     for _ in range(draws):
         rows = setting.draw(rng)
@@ -830,11 +839,13 @@ def opposed_power(draws: int, seed: int) -> str:
     Two groups in four subgroups: in the first one the gap is of the size named, in the
     second one as large the other way, in the others 0.
     """
-    rng, lines = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    lines = []
     for n, size in itertools.product((1000, 4000), (0.1, 0.2, 0.3)):
         n_said = 0
         for _ in range(draws):
-            part, group = rng.integers(0, 4, n), rng.integers(0, 2, n)
+            part = rng.integers(0, 4, n)
+            group = rng.integers(0, 2, n)
             gap = np.array([size, -size, 0.0, 0.0])[part]
             decided = (rng.random(n) < 0.4 + gap * (group - 0.5)).astype(int)
             local = LocalMeasure.of(

@@ -134,7 +134,8 @@ def _deviations(rng: Generator) -> Said:
 
 def _interval(draw: Callable[[Generator], dict[str, Any]], truth: float) -> Any:
     def said(rng: Generator) -> Said:
-        first, second = draw(rng), draw(rng)
+        first = draw(rng)
+        second = draw(rng)
         if "cluster" in second:
             second["cluster"] = second["cluster"] + len(first["cluster"])
         rows = {name: np.concatenate([first[name], second[name]]) for name in first}
@@ -234,7 +235,9 @@ def _weighed(kind: str, picked: Any, rng: Generator) -> Any:
 
 def _year(kind: str, n: int, gap: float, rng: Generator) -> bool:
     """Say whether an alarm stands in a year of ``n`` rows a week."""
-    earlier, bounds, weeks = (Masses(), Masses()), [0.0, 0.0], []
+    earlier = (Masses(), Masses())
+    bounds = [0.0, 0.0]
+    weeks = []
     group = np.arange(n) % 2
     for _ in range(52):
         picked = rng.random(n) < 0.3 + gap * group
@@ -325,7 +328,8 @@ def _alternative(size: int) -> Callable[[Generator], Said]:
     def said(rng: Generator) -> Said:
         n = 1000
         unit = np.repeat(np.arange(n), size)
-        group, y = np.arange(n) % 2, rng.integers(0, 2, n)
+        group = np.arange(n) % 2
+        y = rng.integers(0, 2, n)
         rate = np.where(group, 0.55, 0.35)
         present = rng.random(n) < rate
         for name, effect in (("false", 0.0), ("found", 1.0)):

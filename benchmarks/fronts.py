@@ -172,7 +172,8 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
     """
     rows = rows[decides(rows, "validation") & decides(rows, "test")]
     problems = []
-    by, names = ["method", *param_columns(rows)], [f"{part}{metric}" for part in PARTS]
+    by = ["method", *param_columns(rows)]
+    names = [f"{part}{metric}" for part in PARTS]
     for _, of_seed in rows.dropna(subset=names).groupby("seed"):
         pair = of_seed.groupby(by, dropna=False)[names].mean()
         if len(pair) >= FEW_SETTINGS and np.ptp(pair, axis=0).all():
@@ -180,6 +181,7 @@ def rank_agreement(rows: pd.DataFrame, metric: str) -> tuple[float, float, float
     if not problems:
         return float("nan"), float("nan"), float("nan")
     mean, n = np.mean(problems, axis=0)
-    centre, half = np.arctanh(np.clip(mean, -0.999, 0.999)), norm.ppf(0.975)
+    centre = np.arctanh(np.clip(mean, -0.999, 0.999))
+    half = norm.ppf(0.975)
     ends = np.tanh(centre + np.array([-half, half]) * np.sqrt(1.06 / (n - 3)))
     return float(mean), float(ends[0]), float(ends[1])

@@ -75,13 +75,18 @@ from fairdash.sweep import (
     select,
 )
 
-ROWS, TRAIN, SPLITS = 10_000, 2_000, 5
+ROWS = 10_000
+TRAIN = 2_000
+SPLITS = 5
 TABLES = ("german", "compas", "law", "adult", "credit", "acs")
-GIVEN_UP, LIMIT, NOISE = 0.03, 0.1, 0.1
+GIVEN_UP = 0.03
+LIMIT = 0.1
+NOISE = 0.1
 GAP = "demographic_parity_difference"
 ROOT = Path(__file__).parents[1]
 MOVES = 4  # of a person along the sensitive direction
-WEIGHTS, TAUS = (1.5, 6.0), (0.1, 0.5)
+WEIGHTS = (1.5, 6.0)
+TAUS = (0.1, 0.5)
 SHIFT = {"constraints": "demographic_parity"}
 STEPS = {"batch_size": 256}  # of networks
 PLAIN = ("Network", "Logistic", "Gradient boosting")
@@ -154,18 +159,22 @@ LEAGUE = {
 def load(name, folder):
     """Return a table cut to ROWS rows, with its subgroups."""
     if name == "law":
-        frame, roles = pd.read_parquet(folder / "law_school.parquet"), LAW
+        frame = pd.read_parquet(folder / "law_school.parquet")
+        roles = LAW
         subgroups = Subgroups(columns=("gender", "fam_inc"))
     elif name == "acs":
-        frame, roles = pd.read_parquet(folder / "adult_acs_drift.parquet"), ACS
+        frame = pd.read_parquet(folder / "adult_acs_drift.parquet")
+        roles = ACS
         frame = frame[frame["year"].astype(int) == 2018]
         subgroups = Subgroups(columns=("age",), widths={"age": 5.0})
     elif name == "credit":
         frame = pd.read_parquet(folder / "credit_default.parquet")
-        roles, subgroups = PUBLIC[name].roles, PUBLIC[name].subgroups
+        roles = PUBLIC[name].roles
+        subgroups = PUBLIC[name].subgroups
     else:
         frame = fetch_table(name, folder / "raw")
-        roles, subgroups = PUBLIC[name].roles, PUBLIC[name].subgroups
+        roles = PUBLIC[name].roles
+        subgroups = PUBLIC[name].subgroups
     if name in ("law", "acs"):
         used = [roles.target, roles.sensitive_feature, *roles.features]
         frame = frame[used].dropna()
@@ -203,7 +212,8 @@ class Trial:
         """Return the models of a grid, and the processor time of each."""
         name = str((key, fixed, points))
         if name not in self.fits:
-            entry, train = CATALOG[key], self.train
+            entry = CATALOG[key]
+            train = self.train
             named = {param.name for param in entry.params}
             steps = STEPS if "n_epochs" in named else {}
             named_values = {
@@ -275,7 +285,8 @@ class Trial:
             chosen = rows.loc[best]
         place = int(chosen["place"])
         test, y = self.parts.test, self.data.y[self.parts.test]
-        yes, groups = decisions[place][test], self.groups[test]
+        yes = decisions[place][test]
+        groups = self.groups[test]
         floor = noise_floor(
             yes,
             sensitive_features=groups,

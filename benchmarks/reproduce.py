@@ -169,7 +169,8 @@ def seven(out, *seeds):
         for name, n_seeds in zip(SEVEN, seeds, strict=True):
             rows = verdict_rows(out, name, n_seeds)
             mine = rows[rows["method"] == method]
-            figures, idle = mine, ""
+            figures = mine
+            idle = ""
             if method != "unconstrained":
                 figures = road_verdict.chosen(name, rows, 0.05)[method]
                 idle = f"{road_verdict.idle(mine).sum()}/{len(mine)}"
@@ -205,7 +206,8 @@ def noisy(out, *seeds):
         rows = rows[(rows["seed"] < n_seeds) & rows["noise"].isin(NOISE_SHOWN)]
         methods = pd.Categorical(rows["method"], rows["method"].unique())
         for (method, noise), part in rows.groupby([methods, "noise"], observed=True):
-            data, exact = part["data"].iloc[0], "soft" if method == "soft" else "tv"
+            data = part["data"].iloc[0]
+            exact = "soft" if method == "soft" else "tv"
             published = PUBLISHED.get((data, method, noise or None), ("", ""))
             violation = of_worst_group(part["violations"]).mean()
             figures = number(part["error"].mean()), number(violation, sign=True)
@@ -249,7 +251,8 @@ def logloss(out, *seeds):
         "adult": "Adult, 45,222 rows",
         "compas-6167": "COMPAS, 6,167 rows, group a feature",
     }
-    lines, times = [], {}
+    lines = []
+    times = {}
     for (name, title), n_seeds in zip(titles.items(), seeds, strict=True):
         rows = SeedRows(out / f"logloss-{name}.csv").of(n_seeds)
         for constraint, part in rows.groupby("constraint", sort=False):
@@ -400,7 +403,8 @@ def main():
     names = options.tables or list(tables)
     if unknown := set(names) - set(tables):
         parser.error(f"no table {', '.join(unknown)}; there are {', '.join(tables)}")
-    out, data = options.out.resolve(), options.data.resolve()
+    out = options.out.resolve()
+    data = options.data.resolve()
     out.mkdir(parents=True, exist_ok=True)
     places = {"data": data, "raw": data / "raw", "out": out}
     if options.paper == "league":

@@ -39,7 +39,8 @@ from fairdash.sweep import (
 )
 
 METHODS = ("adversarial", "broad", "road")
-WORST, PARITY = "worst_1_di", "demographic_parity_difference"
+WORST = "worst_1_di"
+PARITY = "demographic_parity_difference"
 FIGURES = ["test_accuracy", f"test_{PARITY}", f"test_{WORST}"]
 SEVEN = (*METHODS, "fad", "cuma", "fair_log_loss", "rule_list")  # of ROAD's Figure 2
 
@@ -144,7 +145,8 @@ def train(name, data, subgroups, seed):
     planted = SAMPLES[name].planted_rows(data.frame)[rows] if name in SAMPLES else None
     tables = []
     for key in ("unconstrained", *setup.methods):
-        method, points = CATALOG[key], grid(setup, key)
+        method = CATALOG[key]
+        points = grid(setup, key)
         names = {param.name for param in method.params}
         changes = {k: v for k, v in setup.changes.items() if k in names}
         prototype = method.estimator(method.settings(changes, setup.effort), seed)

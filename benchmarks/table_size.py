@@ -30,7 +30,9 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import evaluate
 
 MAKERS = Path(__file__).parent.parent / "sample_data" / "make_samples.py"
-SMALL, LARGE, FRESH = 9_000, 30_000, 60_000
+SMALL = 9_000
+LARGE = 30_000
+FRESH = 60_000
 FIRST_SEED = 2_000
 WEIGHTS = (1.5, 5.0, 15.0)
 WAYS = {
@@ -51,9 +53,11 @@ def train(seed):
     """Return one row per way and model of one seed."""
     maker = runpy.run_path(str(MAKERS))["loans"]
     frame, _ = maker(np.random.default_rng(seed), LARGE + FRESH)
-    sample, results = SAMPLES["loans"], []
+    sample = SAMPLES["loans"]
+    results = []
     data = make_dataset(frame, sample.roles, name="loans", key="loans")
-    labels, fresh = sample.subgroups.label(data.frame), np.arange(LARGE, len(frame))
+    labels = sample.subgroups.label(data.frame)
+    fresh = np.arange(LARGE, len(frame))
     for way, (n_rows, changes) in WAYS.items():
         dataset = make_dataset(
             frame.iloc[:n_rows], sample.roles, name="loans", key="loans"

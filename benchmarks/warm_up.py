@@ -26,7 +26,8 @@ ALIKE = 0.05
 
 def train(sample, warm_up, seed):
     """Return one row per setting of a seed."""
-    data, subgroups = load_sample(sample), SAMPLES[sample].subgroups
+    data = load_sample(sample)
+    subgroups = SAMPLES[sample].subgroups
     parts = split(data, seed)
     X = encode(data, parts.train).X
     points = [{"fairness_weight": w, "tau": t} for w, t in product(WEIGHTS, TAUS)]

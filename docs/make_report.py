@@ -16,7 +16,8 @@ from fairdash.store import open_store
 from fairdash.sweep import SweepSpec
 
 HERE = Path(__file__).parent
-OUT, BUNDLE = HERE / "report.html", HERE / "compas_run.zip"
+OUT = HERE / "report.html"
+BUNDLE = HERE / "compas_run.zip"
 ROLES = PUBLIC["compas"].roles.model_copy(
     update={"scores": (ScoreColumn(column="decile_score", kind="score", threshold=5),)}
 )

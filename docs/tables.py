@@ -185,7 +185,8 @@ def tables_of(page: str) -> list[str]:
 def filled(page: str) -> str:
     """Return the text of a page with its tables as the code has them now."""
     text = (DOCS / page).read_text()
-    begin, end = "<!-- table -->\n", "<!-- end of table -->"
+    begin = "<!-- table -->\n"
+    end = "<!-- end of table -->"
     old = re.compile(f"(?s){begin}.*?{end}")
     tables = iter(tables_of(page))
     new = old.sub(lambda _: f"{begin}{next(tables)}\n{end}", text)

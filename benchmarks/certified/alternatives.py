@@ -45,7 +45,8 @@ def adult(folder: Path) -> Dataset:
 def decisions(data, train):
     """Return the decisions of every model on all rows."""
     X = np.asarray(encode(data, train).X, dtype=np.float64)
-    y, groups = data.y, np.asarray(data.sensitive_features, dtype=str)
+    y = data.y
+    groups = np.asarray(data.sensitive_features, dtype=str)
     cells = pd.DataFrame({"y": y[train], "group": groups[train]})
     share = cells.groupby("group")["y"].transform("mean")
     share = np.where(y[train] == 1, share, 1 - share)
@@ -65,10 +66,12 @@ def main(folder, repeats=200):
     for name, data in (("Adult", adult(folder)), ("Loans", load_sample("loans"))):
         rng = np.random.default_rng(SEED)
         order = rng.permutation(data.n_rows)
-        train, rest = order[: len(order) // 3], order[len(order) // 3 :]
+        train = order[: len(order) // 3]
+        rest = order[len(order) // 3 :]
         models = dict(decisions(data, train))
         present = models.pop("boosting 0.0")
-        y, groups = data.y, np.asarray(data.sensitive_features, dtype=str)
+        y = data.y
+        groups = np.asarray(data.sensitive_features, dtype=str)
         first, other = np.unique(groups)[:2]
 
         def gap(decided, rows, groups=groups, first=first, other=other):
@@ -78,14 +81,16 @@ def main(folder, repeats=200):
         found = held = 0
         for _ in range(repeats):
             rows = rng.permutation(rest)
-            half, end = len(rows) // 2, 3 * len(rows) // 4
+            half = len(rows) // 2
+            end = 3 * len(rows) // 4
             result = less_discriminatory(
                 y, present, models, sensitive_features=groups,
                 search_rows=rows[:half], confirm_rows=rows[half:end], loss=LOSS,
             )  # fmt: skip
             if result.name is None:
                 continue
-            fresh, model = rows[end:], models[result.name]
+            fresh = rows[end:]
+            model = models[result.name]
             change = (model[fresh] == y[fresh]).mean()
             change -= (present[fresh] == y[fresh]).mean()
             found += 1

@@ -116,7 +116,8 @@ def trained_on_adult(folder: Path | None) -> tuple[np.ndarray, ...]:
     data = make_dataset(frame, roles, name="Adult")
     order = np.random.default_rng(0).permutation(data.n_rows)
     train, rest = np.split(order, [int(0.4 * data.n_rows)])
-    X, groups = encode(data, train).X, data.sensitive_features
+    X = encode(data, train).X
+    groups = data.sensitive_features
     how = {"random_state": 0, "n_epochs": 15}
     models = [
         *AdversarialDebiasing(**how).fit_many(
@@ -237,7 +238,8 @@ def t_bounds(counts: pd.DataFrame, widened: float = 1.0) -> "pd.Series[float]":
 
 def choose(parts: dict[str, pd.DataFrame], truth: pd.DataFrame) -> dict[str, object]:
     """Return the model that each way chooses, None without one."""
-    seen, test = parts["validation"], parts["test"]
+    seen = parts["validation"]
+    test = parts["test"]
     ranked = truth["accuracy"].sort_values(ascending=False).index
     ratio = gaps(seen)
     accuracy = truth["accuracy"]
@@ -248,7 +250,8 @@ def choose(parts: dict[str, pd.DataFrame], truth: pd.DataFrame) -> dict[str, obj
     table = test.join(about, on="model")
     alone = table[table["model"] == candidate]
     arguments = {"limits": LIMITS, "confidence": CONFIDENCE}
-    hoped, hoped_bounds = t_bounds(seen, widened=2.0), t_bounds(test)
+    hoped = t_bounds(seen, widened=2.0)
+    hoped_bounds = t_bounds(test)
     best = next((m for m in ranked if hoped[m] <= 1), hoped.idxmin())
     seldonian = best if hoped_bounds[best] <= 1 else None
     safe = choose_certified(alone, **arguments).model
@@ -260,7 +263,8 @@ def compare_tests(
     parts: dict[str, pd.DataFrame], truth: pd.DataFrame
 ) -> dict[str, object]:
     """Return the model that each variant of the certified choice returns."""
-    seen, test = parts["validation"], parts["test"]
+    seen = parts["validation"]
+    test = parts["test"]
     accuracy = truth["accuracy"]
 
     def ordered(gap: "pd.Series[float]") -> pd.DataFrame:
@@ -292,7 +296,8 @@ def betting_p_value(
         rng.permutation(np.arange(size) < k)[: min(n)].astype(float)
         for k, size in zip(positives, n, strict=True)
     )
-    z, m = (1 - (first - second)) / 2, (1 - limit) / 2
+    z = (1 - (first - second)) / 2
+    m = (1 - limit) / 2
     # what is bet on a pair is known before it
     t = np.arange(1, len(z) + 1)
     mean = np.concatenate([[m], (m + np.cumsum(z)) / (t + 1)])[:-1]
@@ -338,7 +343,8 @@ def largest(holds: Callable[[int], bool], known: int, most: int) -> int:
     """Return the largest number up to ``most`` that holds, where ``known`` does."""
     step = 1
     while known + step <= most and holds(known + step):
-        known, step = known + step, 2 * step
+        known = known + step
+        step = 2 * step
     beyond = min(known + step, most + 1)
     while beyond - known > 1:
         middle = (known + beyond) // 2

@@ -26,7 +26,8 @@ def main(path):
     rows = pd.read_csv(path).rename(columns=NAMES)
     rows["category"] = rows["sex"] + ", " + rows["race_ethnicity"]
     rows = rows[~rows["flag_miss"]].dropna(subset=["n", "selected"])
-    tables, consistent = 0, 0
+    tables = 0
+    consistent = 0
     for key, table in rows.groupby(TABLE, sort=False):
         fractions = (table[["n", "selected"]] % 1).any(axis=None)
         few = len(table) < 2 or table["ratio"].notna().sum() < 2
@@ -36,7 +37,8 @@ def main(path):
             continue
         published_audit(table)
         wrong = inconsistencies(table[["category", "n", "selected", "ratio"]])
-        tables, consistent = tables + 1, consistent + (not wrong)
+        tables = tables + 1
+        consistent = consistent + (not wrong)
         if wrong:
             print(*key, len(wrong), wrong[0], sep=" | ")
     print(f"{tables} tables, {consistent} whose ratios follow from their counts")

@@ -58,7 +58,8 @@ from fairdash.datasets.guessing.ranking import (
 LABELS = Path(__file__).parent / "guess_labels.csv"
 MOST_ROWS = 20_000
 PARTS = ("tuned", "untouched")
-FOLDS, OFFERED = 10, 3
+FOLDS = 10
+OFFERED = 3
 
 
 def load(table: str) -> pd.DataFrame:
@@ -150,7 +151,8 @@ def fit(tables: list[Choice]) -> NDArray[np.float64]:
     """Return the weights of greatest posterior density."""
 
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        total, slope = weights @ weights / 2, weights.copy()
+        total = weights @ weights / 2
+        slope = weights.copy()
         for evidence, right in tables:
             p = np.exp(evidence @ weights - (evidence @ weights).max())
             q = p * right
@@ -167,12 +169,14 @@ def fit_weights() -> None:
     named = list(choices())
     tables = [choice for _, choice in named]
     packages = [re.split("::|/", table)[0] for table, _ in named]
-    hits, offered = 0, 0
+    hits = 0
+    offered = 0
     for train, left_out in GroupKFold(FOLDS).split(tables, groups=packages):
         weights = fit([tables[i] for i in train])
         for evidence, right in (tables[i] for i in left_out):
             best = right[np.argsort(-(evidence @ weights), kind="stable")[:OFFERED]]
-            hits, offered = hits + best[0], offered + best.any()
+            hits = hits + best[0]
+            offered = offered + best.any()
     for name, weight in zip(OUTCOME_WEIGHTS, fit(tables), strict=True):
         print(f'    "{name}": {weight:.2f},')
     words = f"one of {OFFERED} in {offered / len(tables):.1%}"
@@ -206,7 +210,8 @@ def main() -> None:
             name = "" if chosen.unnamed else named_file(table)
             guess = guessing.rank_roles(load(table), name)
         except ValueError as error:
-            guesses, words = [False] * 4, str(error)
+            guesses = [False] * 4
+            words = str(error)
         else:
             ranks = [
                 [is_right(c.column, right) for c in ranked]

@@ -52,7 +52,8 @@ TABLES = [
 def measure(frame: pd.DataFrame, roles: Roles) -> dict[str, object]:
     """Return rows, base rate, accuracy and DI over the splits."""
     dataset = make_dataset(frame, roles, name="table")
-    accuracy, gap = [], []
+    accuracy = []
+    gap = []
     for seed in SEEDS:
         parts = split(dataset, seed, fractions=(0.6, 0.1, 0.3))
         train = np.sort(np.concatenate([parts.train, parts.validation]))

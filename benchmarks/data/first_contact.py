@@ -92,7 +92,8 @@ def meet(page: Page, address: str, table: str, home: str, shots: str | None) -> 
     page.locator("input[type=file]").set_input_files(file)
     page.get_by_text("Rows used").wait_for()
     page.get_by_text("Is that right?").wait_for()
-    guessed, seconds = chosen(page), time.perf_counter() - start
+    guessed = chosen(page)
+    seconds = time.perf_counter() - start
     shoot(page, shots, f"{short}_data", "Rows used")
     clicks = put_right(page, right)
     page.get_by_role("button", name="Audit a plain model").click()

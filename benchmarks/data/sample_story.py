@@ -112,18 +112,22 @@ def told_on_tour(seed):
     frame, _ = maker(np.random.default_rng(seed))
     fresh, chances = maker(np.random.default_rng([seed, 1]), 120_000)
     data = make_dataset(frame, sample.roles, name="loans", key=str(seed))
-    rows, groups = split(data, 0), data.sensitive_features
+    rows = split(data, 0)
+    groups = data.sensitive_features
     encoded = encode(data, rows.train)
-    X, X_fresh = encoded.X, encoded.encoder.transform(fresh)
+    X = encoded.X
+    X_fresh = encoded.encoder.transform(fresh)
     test = rows.test
     plain, road = by_road(X, data.y, groups, rows)
 
     def gap(values, rows):
         return 100 * _gap_of_women(values, fresh, rows)
 
-    young, everyone = sample.planted_rows(fresh), np.ones(len(fresh), dtype=bool)
+    young = sample.planted_rows(fresh)
+    everyone = np.ones(len(fresh), dtype=bool)
     planted = [gap(chance, young) for chance in chances.T]
-    decided, after = plain.predict(X_fresh), road.predict(X_fresh)
+    decided = plain.predict(X_fresh)
+    after = road.predict(X_fresh)
     bands = pd.cut(fresh["age"], range(20, 65, 5), right=False).astype(str)
     learned = {band: gap(decided, (bands == band).to_numpy()) for band in set(bands)}
     youngest = [learned.pop("[20, 25)"), learned.pop("[25, 30)")]
@@ -138,7 +142,8 @@ def told_on_tour(seed):
         *(road.ratio_[w].std() / np.sqrt(w.sum()) for w in (harmed, ~harmed))
     )
 
-    p, p_fresh = plain.predict_proba(X)[:, 1], plain.predict_proba(X_fresh)[:, 1]
+    p = plain.predict_proba(X)[:, 1]
+    p_fresh = plain.predict_proba(X_fresh)[:, 1]
     ramp = RampThreshold(gamma=0.1, score_type="probability", target_rate=p.mean())
     ramp.fit(p[rows.validation], sensitive_features=groups[rows.validation])
     closed = gap(
@@ -166,7 +171,8 @@ def told_on_tour(seed):
     by_age = [c.high for c in first["conditions"] if c.column == "age" and c.high]
     # its first subgroup may reach a few years beyond those planted
     within = bool(by_age) and by_age[0] <= 35 and first["lower"] == "Female"
-    whole, gap_after = gap(decided, everyone), gap(after, young)
+    whole = gap(decided, everyone)
+    gap_after = gap(after, young)
     return {
         "officers marked them down": (
             planted[1] < planted[0] - 10,
@@ -214,8 +220,10 @@ def main():
             _, maker = make_samples.TABLES[name]
             frame, _ = maker(np.random.default_rng(seed))
             data = make_dataset(frame, sample.roles, name=name, key=str(seed))
-            rows, groups = split(data, 0), data.sensitive_features
-            X, inside = encode(data, rows.train).X, sample.planted_rows(frame)
+            rows = split(data, 0)
+            groups = data.sensitive_features
+            X = encode(data, rows.train).X
+            inside = sample.planted_rows(frame)
             if name == "loans":
                 models = by_road(X, data.y, groups, rows)
                 plain, after = (model.predict(X) for model in models)

@@ -135,7 +135,8 @@ def simulated(draw, kind, repetitions, seed, moved, sizes):
         gap = (moves & gaps["estimable"]).any()
         clear = rows[rows["clear"]]["group"]
         any_group = len(clear) > 0
-        of_c, of_others = (clear == "c").any(), (clear != "c").any()
+        of_c = (clear == "c").any()
+        of_others = (clear != "c").any()
         claims.append([any_group or gap, of_c, of_others, gap])
     return np.mean(claims, axis=0)
 

@@ -102,7 +102,8 @@ def main():
     print("| solver | seconds | of plain | steps | residual |")
     print("|---|---|---|---|---|")
     for name, times in seconds.items():
-        model, best = results[name], min(times)
+        model = results[name]
+        best = min(times)
         steps = getattr(model, "n_iter_", getattr(model, "nit", None))
         residual = getattr(model, "kkt_residual_", None)
         if residual is None:

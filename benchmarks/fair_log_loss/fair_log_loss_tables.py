@@ -164,10 +164,13 @@ def one_split(dataset, seed, with_group, shown):
     train, test = train_test_split(
         np.arange(dataset.n_rows), test_size=0.3, random_state=seed
     )
-    X, y, s = encode(dataset, np.sort(train)).X, dataset.y, dataset.sensitive_features
+    X = encode(dataset, np.sort(train)).X
+    y = dataset.y
+    s = dataset.sensitive_features
     if with_group:  # of all methods alike, as in the paper
         X = np.column_stack([X, s[:, None] == np.unique(s)[1:]])
-    rows, results = [], {}
+    rows = []
+    results = {}
     plain = None
     for constraints in ("demographic_parity", "equalized_odds"):
         for name, model, needs, n_folds in methods(constraints):
@@ -252,7 +255,8 @@ def main():
     numbers = ["error", "expected error", "expected violation", DECIDED]
     rows = rows[["constraint", "method", *numbers, "alpha", "seconds"]]
     table = rows.groupby(["constraint", "method"], sort=False)
-    mean, deviation = table.mean(), table.std()
+    mean = table.mean()
+    deviation = table.std()
     frame = pd.DataFrame(
         {
             column: [
@@ -284,7 +288,8 @@ def print_paired(rows):
             for measure in ("error", "expected violation", DECIDED):
                 values = part.pivot_table(measure, "seed", "method")
                 change = (values[OURS] - values[method]).dropna()
-                mean, freedom = change.mean(), len(change) - 1
+                mean = change.mean()
+                freedom = len(change) - 1
                 low, high = stats.t.interval(0.95, freedom, mean, change.sem())
                 words.append(f"{measure} {mean:+.3f} ({low:+.3f} to {high:+.3f})")
             print(f"{method}: {', '.join(words)}")

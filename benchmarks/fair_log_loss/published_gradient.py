@@ -9,11 +9,13 @@ from scipy.special import expit
 from fairdash.methods import FairLogLoss, fair_log_loss_multiplier
 from fairdash.methods.log_loss.truncation import play
 
-ALPHA, STEPS = 0.01, 4_000
+ALPHA = 0.01
+STEPS = 4_000
 
 
 def main():
-    errors, above = [], []
+    errors = []
+    above = []
     for seed in range(18):
         rng = np.random.default_rng(seed)
         s = rng.integers(2, size=400)
@@ -23,7 +25,8 @@ def main():
         model = FairLogLoss(alpha=ALPHA).fit(X, y, sensitive_features=s)
         design = np.column_stack([X, np.ones(400)])
         shares = np.bincount(s) / 400
-        theta, best = np.zeros(4), np.inf
+        theta = np.zeros(4)
+        best = np.inf
         for step in range(STEPS):
             score = expit(design @ theta)
             lam = fair_log_loss_multiplier(score[s == 1], score[s == 0], 400)

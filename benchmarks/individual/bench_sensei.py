@@ -29,10 +29,19 @@ from fairdash.methods.individual.classifier import OutputDistance
 from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.metrics import group_directions
 
-ROWS, LEVELS, HIDDEN, BATCH = 36_177, (7, 7, 14, 6), 100, 1000
-FREE_STEPS, FULL_STEPS = 50, 40
-FREE_RATE, FULL_RATE, RATE = 10.0, 1e-4, 1e-4
-WEIGHT, RADIUS, MULTIPLIER, MULTIPLIER_RATE = 5.0, 0.001, 2.0, 0.01
+ROWS = 36_177
+LEVELS = (7, 7, 14, 6)
+HIDDEN = 100
+BATCH = 1000
+FREE_STEPS = 50
+FULL_STEPS = 40
+FREE_RATE = 10.0
+FULL_RATE = 1e-4
+RATE = 1e-4
+WEIGHT = 5.0
+RADIUS = 0.001
+MULTIPLIER = 2.0
+MULTIPLIER_RATE = 0.01
 
 
 def synthetic():
@@ -94,11 +103,13 @@ def distance_x(move, basis):
 
 def plain_fit(X, y, basis, n_epochs):
     """Train with autograd."""
-    net, multiplier = network(X.shape[1]), MULTIPLIER
+    net = network(X.shape[1])
+    multiplier = MULTIPLIER
     adam = torch.optim.Adam(net.parameters(), RATE, fused=True)
     for _ in range(n_epochs):
         for rows in torch.randperm(len(X)).split(BATCH):
-            x, target = X[rows], y[rows, None]
+            x = X[rows]
+            target = y[rows, None]
             attack = plain_attack(net, x, basis, multiplier)
             adam.zero_grad()
             outputs = net(x)
@@ -114,7 +125,8 @@ def library(net, sigma):
     from inFairness.distances import MahalanobisDistances, SquaredEuclideanDistance
     from inFairness.fairalgo import SenSeI as LibrarySenSeI
 
-    of_rows, of_outputs = MahalanobisDistances(), SquaredEuclideanDistance()
+    of_rows = MahalanobisDistances()
+    of_outputs = SquaredEuclideanDistance()
     of_rows.fit(sigma)
     of_outputs.fit(num_dims=1)
     loss = torch.nn.BCEWithLogitsLoss(reduction="none")
@@ -191,7 +203,8 @@ def attacks(trained, x, metric, basis, sigma):
 
 def alternate(tasks, rounds):
     """Return the quickest round of each task in seconds, and what each returned."""
-    seconds, results = {name: [] for name in tasks}, {}
+    seconds = {name: [] for name in tasks}
+    results = {}
     for _ in range(rounds):
         for name, task in tasks.items():
             began = time.perf_counter()
@@ -210,12 +223,14 @@ def main():
     torch.manual_seed(0)
     X, names, y = adult(Path(chosen.data)) if chosen.data else synthetic()
     sample = np.random.default_rng(0).permutation(len(X))[:ROWS]
-    X, y = X[sample], y[sample]
+    X = X[sample]
+    y = y[sample]
     male = X[:, names.index("male")]
     metric = group_directions(X, male, names, columns=["male", "white"])
     basis = torch.as_tensor(np.ascontiguousarray(metric.basis, np.float32))
     sigma = torch.as_tensor(metric.sigma.astype(np.float32))
-    rows, target = torch.as_tensor(X), torch.as_tensor(y.astype(np.float32))
+    rows = torch.as_tensor(X)
+    target = torch.as_tensor(y.astype(np.float32))
     idle = {"n_subspace_steps": 0, "n_full_steps": 0, "learning_rate": 1e-3}
     plain = own(metric, names, 5, **idle).fit(X, y, sensitive_features=male)
 

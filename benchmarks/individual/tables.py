@@ -150,7 +150,8 @@ def restart(folder, schedule, ridge, weights, seed):
     }  # fmt: skip
     idle = {**common, "n_subspace_steps": 0, "n_full_steps": 0, "fairness_weight": 0.0}
     keep = metric.sigma.astype(np.float32)
-    models, seconds = {}, {}
+    models = {}
+    seconds = {}
 
     def fit(label, model, rows, points=({},)):
         began = time.perf_counter()
@@ -188,7 +189,8 @@ def main():
     chosen = parser.parse_args()
     if not chosen.data:
         parser.error("set FAIRDASH_DATA or --data to the folder of the public tables")
-    began, n = time.perf_counter(), chosen.restarts
+    began = time.perf_counter()
+    n = chosen.restarts
     schedule = chosen.schedule
     run_one = partial(
         restart, Path(chosen.data), schedule, chosen.ridge, chosen.weights
@@ -198,7 +200,8 @@ def main():
         for done in pool.map(run_one, stored.missing(n)):
             stored.add(done)
     grouped = stored.of(n).groupby("method", sort=False)
-    means, spreads = grouped[SHOWN].mean(), grouped[SHOWN].std(ddof=1)
+    means = grouped[SHOWN].mean()
+    spreads = grouped[SHOWN].std(ddof=1)
     print("| method | " + " | ".join(SHOWN) + " | s |")
     print("|---" * (len(SHOWN) + 2) + "|")
     for method, row in means.iterrows():

@@ -44,14 +44,16 @@ def dense_loop(
     sign = (2 * y - 1).astype(np.float32)
     positive = (y == 1).astype(np.float32)
     base = np.stack([(codes == j) / (codes == j).sum() for j in range(3)])
-    p, multiplier = base.copy(), np.zeros(3)
+    p = base.copy()
+    multiplier = np.zeros(3)
     theta = np.zeros(design.shape[1], np.float32)
     for _ in range(n_iterations):
         phi = design @ theta
         slope = -sign * (phi * sign < 1) / len(y)
         overall = positive @ np.maximum(0, 1 + phi) / positive.sum()
         slope += multiplier.sum() * positive * (phi > -1) / positive.sum()
-        low, gaps = np.minimum(1, phi), np.empty(3)
+        low = np.minimum(1, phi)
+        gaps = np.empty(3)
         for j in range(3):
             whole = p[j] @ positive
             mean = (p[j] * positive) @ low / whole
@@ -67,7 +69,8 @@ def dense_loop(
 
 def timed(work: Callable[[], Any]) -> tuple[float, float]:
     """Return seconds of wall clock and of this process."""
-    wall, processor = time.perf_counter(), time.process_time()
+    wall = time.perf_counter()
+    processor = time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - processor
 
@@ -76,7 +79,9 @@ def cases(case: Case, n_iterations: int) -> dict[str, tuple[int, Callable[[], An
     """Return what is timed, with how many models it trains."""
     train = split_rows(len(case.y), 0)[0]
     noisy = noisy_groups(case, RADIUS, 0)
-    X, y, groups = case.with_groups(noisy)[train], case.y[train], noisy[train]
+    X = case.with_groups(noisy)[train]
+    y = case.y[train]
+    groups = noisy[train]
     codes = np.unique(groups, return_inverse=True)[1]
     common: dict[str, Any] = {"max_iter": n_iterations, "random_state": 0}
     paper = NoisyGroupsDRO(tv_radius=RADIUS, **common)

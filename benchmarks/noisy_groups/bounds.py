@@ -119,14 +119,19 @@ def transported(p, q, cost):
 
 def largest_differences() -> tuple[float, float, int]:
     """Return how far both bounds are from transport, and how often B.4 is too small."""
-    rng, crossed, scored, too_small = np.random.default_rng(0), [], [], 0
+    rng = np.random.default_rng(0)
+    crossed = []
+    scored = []
+    too_small = 0
     for _ in range(10):
-        groups, noisy = rng.choice(list("abc"), 24), rng.choice(["x", "y"], 24)
+        groups = rng.choice(list("abc"), 24)
+        noisy = rng.choice(["x", "y"], 24)
         counts = pd.crosstab(groups, noisy)
         paper, general = crossed_bounds(counts)
         for j, name in enumerate(counts.index):
             for i, column in enumerate(counts.columns):
-                p, q = groups == name, noisy == column
+                p = groups == name
+                q = noisy == column
                 far = transported(p / p.sum(), q / q.sum(), 1.0 - np.eye(24))
                 crossed.append(abs(far - general[j, i]))
                 too_small += int(paper[j, i] < far - 1e-9)
@@ -135,7 +140,8 @@ def largest_differences() -> tuple[float, float, int]:
         score = rng.normal(size=20) + (groups == "b")
         table = wasserstein_bounds(score, groups, noisy)
         for name in "ab":
-            p, q = groups == name, noisy == name
+            p = groups == name
+            q = noisy == name
             cost = np.abs(score[:, None] - score)
             far = transported(p / p.sum(), q / q.sum(), cost)
             scored.append(abs(table.loc[name, "wasserstein"] - far))
@@ -146,7 +152,8 @@ def population(strong):
     """Return share of a and rates of a and b in 24 places of equal size."""
     rng = np.random.default_rng(11)
     shape = 0.15 if strong else 1.0
-    share, b = rng.beta(shape, shape, 24), rng.uniform(0.4, 0.8, 24)
+    share = rng.beta(shape, shape, 24)
+    b = rng.uniform(0.4, 0.8, 24)
     return share, b - 0.3, b
 
 

@@ -41,7 +41,8 @@ from fairdash.methods.noisy_groups import (
 from fairdash.methods.noisy_groups.estimators import NoisyGroupsUnconstrained
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
-REACH_LEVELS, REACH_DRAWS = (0.05, 0.1, 0.2, 0.3), 10
+REACH_LEVELS = (0.05, 0.1, 0.2, 0.3)
+REACH_DRAWS = 10
 LEARNING_RATES = (0.001, 0.01, 0.1)
 MULTIPLIER_RATES = (0.25, 0.5, 1.0, 2.0)
 ADVERSARY_RATES = (0.001, 0.01, 0.1)
@@ -150,9 +151,11 @@ def by_noisy_groups(
     rows: NDArray[np.int64],
 ) -> Any:
     """Return the model that is best on validation rows by its own constraint."""
-    y, groups = case.y[rows], noisy[rows]
+    y = case.y[rows]
+    groups = noisy[rows]
     arguments: dict[str, Any] = {"constraints": case.constraints, "slack": case.slack}
-    errors, worst = [], []
+    errors = []
+    worst = []
     for model in models:
         decided = model.predict(X[rows])
         errors.append(float(np.mean(decided != y)))
@@ -208,8 +211,10 @@ def by_true_groups(
 
     The paper excludes it: a column of its own shows how much the choice alone decides.
     """
-    y, groups = case.y[rows], case.groups[rows]
-    errors, worst = [], []
+    y = case.y[rows]
+    groups = case.groups[rows]
+    errors = []
+    worst = []
     for model in models:
         decided = model.predict(X[rows])
         errors.append(float(np.mean(decided != y)))

@@ -97,7 +97,8 @@ def methods(seed):
 
 def rules(scores, parts, dataset):
     """Yield name and decisions of thresholds by group learned on validation rows."""
-    learn, groups = parts.validation, dataset.sensitive_features
+    learn = parts.validation
+    groups = dataset.sensitive_features
     about = {"sensitive_features": groups[learn], "y": dataset.y[learn]}
     about["sample_weight"] = dataset.weight_of(learn)
     margins = 2 * scores - 1
@@ -113,7 +114,8 @@ def rules(scores, parts, dataset):
 
 def measured(dataset, where, h):
     """Return weighted accuracy and gap of probabilities of a positive decision."""
-    y, weight = dataset.y[where], dataset.weight_of(where)
+    y = dataset.y[where]
+    weight = dataset.weight_of(where)
     item = np.ones(len(where)) if weight is None else weight
     right = np.average(h[where] * y + (1 - h[where]) * (1 - y), weights=item)
     table = pd.DataFrame({"each": item, "yes": item * h[where]})
@@ -128,8 +130,10 @@ def models_of(dataset, seed):
     raw = raw_features(dataset)
     encoded = encode(dataset, parts.train)
     whole = np.concatenate([encoded.rows(part) for part in encoded.parts()])
-    weight, groups = dataset.weight_of(parts.train), dataset.sensitive_features
-    rows, decisions = [], []
+    weight = dataset.weight_of(parts.train)
+    groups = dataset.sensitive_features
+    rows = []
+    decisions = []
 
     def note(name, h, seconds):
         row = {"name": name, "seed": seed, "seconds": seconds}
@@ -172,7 +176,8 @@ def certified(dataset, parts, rows, decisions):
         Part(dataset.y[position], codes[position], {}, dataset.weight_of(position))
         for position in (parts.validation, parts.test)
     )
-    limits, lines = {GAP: LIMIT}, []
+    limits = {GAP: LIMIT}
+    lines = []
     families = {
         "LightGBM": rows["name"].str.contains("LightGBM"),
         "networks": rows["name"].isin(["Network", "Zhang", "ROAD"]),
@@ -180,7 +185,8 @@ def certified(dataset, parts, rows, decisions):
     for family, members in families.items():
 
         def both(i):
-            h, content = decisions[i], dataset.content
+            h = decisions[i]
+            content = dataset.content
             drawn = draws.drawn(h[parts.test], content[parts.test])
             return Drawn(h[parts.validation], content[parts.validation]), drawn
 

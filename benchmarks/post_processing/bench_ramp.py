@@ -23,8 +23,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from fairdash.postprocessing import HardtThreshold, RampThreshold
 
-BATCH, EPOCHS, NEAR = 256, 100, 5e-4
-STEPS, FULL_STEPS = 10_000, 1000
+BATCH = 256
+EPOCHS = 100
+NEAR = 5e-4
+STEPS = 10_000
+FULL_STEPS = 1000
 RIVALS = ("published SGD", "tuned SGD", "fairlearn")
 
 
@@ -74,7 +77,8 @@ def published_sgd(margins, group, gamma, rate, seed=0):
 def tuned_sgd(margins, group, gamma, rate, seed=0):
     """Return seconds and the starts of the ramps by stochastic dual descent."""
     rng = np.random.default_rng(seed)
-    starts, seconds = [], 0.0
+    starts = []
+    seconds = 0.0
     for k in range(group.max() + 1):
         scores = margins[group == k]
         upper = lower = mean = 0.0
@@ -111,7 +115,8 @@ def compare(n, gamma, *, piled_up):
     margins, y, group = people(n, 0, piled_up=piled_up)
     fresh, outcome, fresh_group = people(n, 1, piled_up=piled_up)
     fitting = {"sensitive_features": group}
-    rows, rate = {}, None
+    rows = {}
+    rate = None
 
     def record(name, seconds, decide):
         gap = np.ptp(pd.Series(decide(margins, group)).groupby(group).mean())

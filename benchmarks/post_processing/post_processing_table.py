@@ -107,8 +107,10 @@ def one_seed(dataset, seed, *, biased):
         coin = np.random.default_rng(seed).random(len(train)) < 0.5
         train = train[(female[train] == (dataset.y[train] == 1)) | coin]
     X = encode(dataset, train).X
-    groups, y = dataset.sensitive_features, dataset.y
-    fit, test = parts.validation, parts.test
+    groups = dataset.sensitive_features
+    y = dataset.y
+    fit = parts.validation
+    test = parts.test
     for name, base in BASE_MODELS.items():
         model = base(seed).fit(X[train], y[train])
         margins = 2 * model.predict_proba(X).astype(np.float64)[:, 1] - 1
@@ -127,8 +129,11 @@ def one_seed(dataset, seed, *, biased):
 
 def calibrated(dataset, columns, seed):
     """Yield a row per base model, plain and multicalibrated."""
-    parts, rng = split(dataset, seed), np.random.default_rng(seed)
-    X, y, groups = encode(dataset, parts.train).X, dataset.y, dataset.sensitive_features
+    parts = split(dataset, seed)
+    rng = np.random.default_rng(seed)
+    X = encode(dataset, parts.train).X
+    y = dataset.y
+    groups = dataset.sensitive_features
     labels = pd.Series(Subgroups(columns=columns).label(dataset.frame)).astype(str)
     cells = (labels + ", " + pd.Series(groups)).to_numpy()[parts.test]
     about = {"sensitive_features": groups[parts.train]}
@@ -202,11 +207,13 @@ def main():
             stored.add(rows.assign(data=name, seed=seed))
         rows = stored.of(options.seeds, data=name)
         table = rows.groupby(["base", "method"], sort=False)[["bias", "accuracy"]]
-        mean, spread = table.mean(), table.std()
+        mean = table.mean()
+        spread = table.std()
         print(f"\n### {name}, {options.seeds} seeds\n", flush=True)
         print("| base model | method | bias | accuracy |\n|---|---|---|---|")
         for key in mean.index:
-            m, s = mean.loc[key], spread.loc[key]
+            m = mean.loc[key]
+            s = spread.loc[key]
             print(
                 f"| {key[0]} | {key[1]} | {m['bias']:.3f} ± {s['bias']:.3f} | "
                 f"{m['accuracy']:.3f} ± {s['accuracy']:.3f} |"

@@ -23,7 +23,10 @@ from plotly.offline import get_plotlyjs
 from fairdash.linked import script, styles
 from fairdash.plots import theme
 
-N_LAMBDA, N_TAU, N_SUBGROUPS, N_BINS = 6, 6, 12, 100
+N_LAMBDA = 6
+N_TAU = 6
+N_SUBGROUPS = 12
+N_BINS = 100
 LINKED = """
 const root = document.querySelector(".linked");
 const linked = new Linked(root, window.shown, 0, () => {});

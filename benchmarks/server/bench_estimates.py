@@ -118,7 +118,8 @@ def ask(
     spec = training_spec(data, grid, n_seeds)
     busy = crowd(n_workers())
     cost = training.expected_cost(store, data, spec)
-    before, began = spent(host), time.perf_counter()
+    before = spent(host)
+    began = time.perf_counter()
     run = submit(store, spec)
     while not store.run(run).over:
         time.sleep(LOOK_SECONDS)

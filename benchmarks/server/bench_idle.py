@@ -81,7 +81,8 @@ def main():
             engine.ensure_engine(home)
             while not (home / "engine.json").exists():
                 time.sleep(0.01)
-            wall, processes = time.monotonic() - began, family(home)
+            wall = time.monotonic() - began
+            processes = family(home)
             start = sum(used(processes).values())
             print(f"ready in {wall:.1f} s, {start:.2f} s of processor time", flush=True)
             if options.busy:

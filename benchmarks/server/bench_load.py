@@ -170,7 +170,8 @@ async def load(url, run, options, pids):
         for i in range(options.sessions)
     ]
     await asyncio.sleep(options.warm)
-    spent, loop = sum(map(processor_seconds, pids)), loop_seconds(pids[0])
+    spent = sum(map(processor_seconds, pids))
+    loop = loop_seconds(pids[0])
     options.ready.set()
     loaded = []
     if options.crafted:
@@ -201,7 +202,8 @@ async def release(url, run, every, over, log):
 
 async def wait_for_files(url, run, options, pid):
     """Upload crafted files beside a session; print how long that waited at each."""
-    log, over = [], asyncio.Event()
+    log = []
+    over = asyncio.Event()
     session = asyncio.create_task(release(url, run, options.every, over, log))
     await asyncio.sleep(options.warm)
     print(f"{'beside a session':44s} waits: n   max, ms")

@@ -157,7 +157,8 @@ class Watch(threading.Thread):
         while not self.over.wait(0.02):
             if self.anew:
                 self.browser.close()
-            began, computed = time.perf_counter(), loop_ms(self.pid)
+            began = time.perf_counter()
+            computed = loop_ms(self.pid)
             status = self.browser.asks(self.path).status_code
             self.waits.append(1000 * (time.perf_counter() - began))
             self.loops.append(loop_ms(self.pid) - computed)
@@ -187,7 +188,8 @@ def measure(state, logins, at_once):
             is_known = state in STATES[:2] and ann.logs_in()
             if state == "frozen, known":
                 provider.answers.clear()
-            memory, used = process.memory_info().rss, sum(process.cpu_times()[:2])
+            memory = process.memory_info().rss
+            used = sum(process.cpu_times()[:2])
             watches = [
                 Watch(process.pid, Browser(port, "10.2.0.1"), "/ready", 200),
                 Watch(process.pid, Browser(port, "10.2.0.2"), "/ready", 200, anew=True),

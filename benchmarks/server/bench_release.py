@@ -71,7 +71,8 @@ async slider => {
 def make_table(home, n):
     """Keep a table of people whose probabilities are true, and return its data set."""
     rng = np.random.default_rng(0)
-    male, age = rng.integers(0, 2, n), rng.integers(18, 80, n)
+    male = rng.integers(0, 2, n)
+    age = rng.integers(18, 80, n)
     margin = rng.normal(-0.35 + 0.35 * male + 0.004 * (age - 45), 0.45, n)
     margin = np.clip(margin, -0.999, 0.999)
     frame = pd.DataFrame(
@@ -129,7 +130,8 @@ def drive(page, url, releases, pid):
     whole = time.perf_counter() - began
     page.wait_for_timeout(2000)
     page.evaluate(WATCH)
-    rows, spent = [], processor_seconds(pid)
+    rows = []
+    spent = processor_seconds(pid)
     for i in range(releases + 1):
         slider.evaluate(RELEASE, round(0.07 + 0.03 * i, 2))
         seen, begun = settled(page)

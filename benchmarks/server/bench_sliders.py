@@ -231,14 +231,16 @@ def drag(page, seconds):
     """Drag τ to and fro; return the ms of each frame and how much was sent."""
     slider = page.get_by_role("slider", name="Locality (τ)")
     box = slider.bounding_box()
-    middle, wide = box["y"] + box["height"] / 2, box["width"] - 16
+    middle = box["y"] + box["height"] / 2
+    wide = box["width"] - 16
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     page.evaluate(FRAMES)
     page.mouse.move(box["x"] + 8, middle)
     page.mouse.down()
     page.evaluate("window.count = true; requestAnimationFrame(window.tick)")
-    end, step = time.perf_counter() + seconds, 0
+    end = time.perf_counter() + seconds
+    step = 0
     while time.perf_counter() < end:
         step += 1
         share = abs((step / 60) % 2 - 1)

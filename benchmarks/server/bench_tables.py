@@ -79,7 +79,8 @@ def visit(page, url, content, name, app):
     field.wait_for(state="attached")
     problems = []
     for again in (False, True):
-        before, began = processor_seconds(app.pid), time.perf_counter()
+        before = processor_seconds(app.pid)
+        began = time.perf_counter()
         if again:
             page.reload()
         else:

@@ -294,7 +294,8 @@ def print_result(browsers, records, watch):
     )
     print(f"engines at a time: {most['engines']}")
     for name in ("engine", "replica"):
-        n, size = most[f"{name}_processes"], most[f"{name}_bytes"] / 1e6
+        n = most[f"{name}_processes"]
+        size = most[f"{name}_bytes"] / 1e6
         print(f"{name}: {n} processes, {size:.0f} MB at most")
     print(f"runs: {dict(Counter(record.status for record in records))}")
     print("page, half within and 95 %: {:.2f}, {:.2f} s".format(*quantiles(waits)))

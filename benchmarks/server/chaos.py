@@ -101,14 +101,18 @@ def main():
     parser.add_argument("--deletes", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    draw, kills = random.Random(options.seed), Counter()
+    draw = random.Random(options.seed)
+    kills = Counter()
     home = Path(tempfile.mkdtemp()) / "home"
     os.environ.update(FAIRDASH_WORKERS="2", FAIRDASH_LINGER="2", OMP_NUM_THREADS="1")
     store = open_store(home)
     run_id = queue(store, sweep(options.models))
     keys = [trial.key for trial in store.snapshot(run_id).trials]
-    app, began, written = start_app(home), time.monotonic(), {}
-    rival, kinds = None, []
+    app = start_app(home)
+    began = time.monotonic()
+    written = {}
+    rival = None
+    kinds = []
     while sum(kills.values()) < options.kills or not store.run(run_id).over:
         time.sleep(draw.uniform(0.3, 3))
         for key in keys:

@@ -148,7 +148,8 @@ def upload_all(url: str, pid: int, only: str = "") -> Iterator[Cost]:
             page = browser.new_page()
             page.set_default_timeout(1000 * PATIENCE)
             send = open_page(page, url)
-            look, began = Look(pid), time.perf_counter()
+            look = Look(pid)
+            began = time.perf_counter()
             kind = "application/octet-stream"
             send({"name": name, "mimeType": kind, "buffer": content})
             words = _words(page)

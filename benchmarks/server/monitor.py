@@ -24,7 +24,10 @@ from fairdash.analysis.sequential import (
     growth,
 )
 
-WEEKS, ROWS, SHARE, LIMIT = 52, 1000, 0.4, 0.1
+WEEKS = 52
+ROWS = 1000
+SHARE = 0.4
+LIMIT = 0.1
 SEED = 20_261_125
 GAPS = {
     "no gap": np.zeros(WEEKS),
@@ -64,15 +67,19 @@ def week(group, picked, rng, earlier, size):
 
 def year(gaps, rng, size):
     """Return the first week of each kind of alarm, WEEKS where there is none."""
-    weeks, above, beyond = [], [], []
+    weeks = []
+    above = []
+    beyond = []
     earlier = Masses(), Masses()
     for gap in gaps:
         group = rng.random(ROWS // size) < SHARE
         picked = rng.random(ROWS // size) < np.where(group, 0.5 - gap, 0.5)
         terms = week(group, picked, rng, earlier, size)
         weeks.append(np.array([growth(*term) for term in terms]))
-        group, picked = np.repeat(group, size), np.repeat(picked, size)
-        first, second = picked[~group], picked[group]
+        group = np.repeat(group, size)
+        picked = np.repeat(picked, size)
+        first = picked[~group]
+        second = picked[group]
         rates = first.mean(), second.mean()
         variance = sum(
             p * (1 - p) / n

@@ -32,11 +32,14 @@ def watch(path):
     """Write times and profiles of this process's reruns to ``path`` when it ends."""
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
-    run, times, profiles = ScriptRunner._run_script, defaultdict(list), {}
+    run = ScriptRunner._run_script
+    times = defaultdict(list)
+    profiles = {}
     lock = threading.Lock()  # reruns of several sessions
 
     def watched(self, rerun):
-        page, count = rerun.page_name, len(times[rerun.page_name])
+        page = rerun.page_name
+        count = len(times[rerun.page_name])
         if not (rerun.fragment_id or rerun.fragment_id_queue):
             return run(self, rerun)
         if count % 2 == 0:
@@ -90,7 +93,8 @@ def by_package(stats):
         }
         if not above:
             return Counter({PYTHON: 1.0})
-        whole, counts = sum(above.values()), Counter()
+        whole = sum(above.values())
+        counts = Counter()
         for caller, taken in above.items():
             for name, share in owners(caller, (*path, function)).items():
                 counts[name] += share * taken / whole

@@ -51,7 +51,8 @@ def provider():
             form = parse_qs(
                 self.rfile.read(int(self.headers["Content-Length"])).decode()
             )
-            code, seconds = form["code"][0], int(time.time())
+            code = form["code"][0]
+            seconds = int(time.time())
             claims = {
                 "iss": origin,
                 "aud": "fairdash",

@@ -54,8 +54,11 @@ for given in Path(sys.argv[1]).glob("*.rows"):
 
 def compared(rows: pd.DataFrame, theirs: pd.DataFrame) -> dict[str, float]:
     """Return the largest difference of each measure, of its values and its ratios."""
-    y, pred, group = rows["label_value"], rows["score"], rows["group"]
-    reference, off = str(group.value_counts().index[0]), {}
+    y = rows["label_value"]
+    pred = rows["score"]
+    group = rows["group"]
+    reference = str(group.value_counts().index[0])
+    off = {}
     for short, measure in NAMES.items():
         ours = measure_by_group(measure, y, pred, sensitive_features=group)
         ours = ours.set_index("group")["value"]
@@ -83,7 +86,8 @@ def main() -> None:
     peer = parser.parse_args().peer
     from test_five_tables import TABLES, rows_of
 
-    by_name, lines = {}, []
+    by_name = {}
+    lines = []
     for name in TABLES:
         rows = rows_of(name)
         for groups in (2, 3, 4, 5):

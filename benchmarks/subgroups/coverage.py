@@ -127,7 +127,8 @@ def named_pairs(groups: int, draws: int, random_state: int = 0) -> dict[str, flo
     """
     rng = np.random.default_rng(random_state)
     names = [f"g{k}" for k in range(groups)]
-    group, part = np.tile(np.repeat(names, 60), 4), np.repeat(list("nesw"), 60 * groups)
+    group = np.tile(np.repeat(names, 60), 4)
+    part = np.repeat(list("nesw"), 60 * groups)
     critical = intervals.for_all_pairs(0.95, groups)
     holds: dict[str, list[bool]] = {}
     for _ in range(draws):
@@ -272,7 +273,8 @@ def pooled(folder: Path, draws: int) -> pd.DataFrame:
 
 
 def _holds(table: pd.DataFrame, truth: NDArray[np.float64]) -> NDArray[np.float64]:
-    low, high = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+    low = table["ci_low"].to_numpy()
+    high = table["ci_high"].to_numpy()
     holds = ((low <= truth) & (truth <= high)).astype(float)
     holds[np.isnan(low)] = np.nan
     return holds

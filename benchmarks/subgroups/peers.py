@@ -49,7 +49,8 @@ def draw(folder, twins, most):
         rng = np.random.default_rng(20)
         if len(table) > most:
             some = np.sort(rng.permutation(len(table))[:most])
-            table, decided = table.iloc[some], np.asarray(decided)[some]
+            table = table.iloc[some]
+            decided = np.asarray(decided)[some]
         for twin in range(twins + 1):
             again = rng.permutation(decided) if twin else decided
             table.assign(_decided=again).to_csv(

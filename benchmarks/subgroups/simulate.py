@@ -237,7 +237,8 @@ def main():
     parser.add_argument("--permutations", type=int, default=199)
     options = parser.parse_args()
     warnings.simplefilter("error", RuntimeWarning)
-    seeds, permutations = (options.repetitions, options.first), options.permutations
+    seeds = (options.repetitions, options.first)
+    permutations = options.permutations
     if options.what == "size":
         size(*seeds, options.rows, permutations, options.case)
     elif options.what == "power":
