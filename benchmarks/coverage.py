@@ -279,9 +279,12 @@ def intervals(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     for measure in MEASURES:
         if measure not in memo:
             memo[measure] = measure_by_group(
-                measure, truth.y, truth.given(measure), sensitive_features=truth.group,
+                measure,
+                truth.y,
+                truth.given(measure),
+                sensitive_features=truth.group,
                 sample_weight=truth.weight,
-            )  # fmt: skip
+            )
         measured = measure_by_group(measure, rows.y, rows.given(measure), **rows.asked)
         first = measured.iloc[0]
         if np.isfinite(first["ci_low"]):
@@ -296,9 +299,13 @@ def gaps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         arguments = {"reference": first}
         if measure not in memo:
             memo[measure] = measure_gaps(
-                measure, truth.y, truth.given(measure), sensitive_features=truth.group,
-                sample_weight=truth.weight, **arguments,
-            ).iloc[0]  # fmt: skip
+                measure,
+                truth.y,
+                truth.given(measure),
+                sensitive_features=truth.group,
+                sample_weight=truth.weight,
+                **arguments,
+            ).iloc[0]
         measured = measure_gaps(
             measure, rows.y, rows.given(measure), **arguments, **rows.asked
         )
@@ -356,9 +363,14 @@ def verdicts(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     ):
         outcomes = {"scores": rows.scores} if measure in SCORED else {}
         result = fairdash.audit(
-            rows.y, rows.decided, measures=[measure], subgroups=rows.part, min_size=20,
-            **outcomes, **rows.asked,
-        )  # fmt: skip
+            rows.y,
+            rows.decided,
+            measures=[measure],
+            subgroups=rows.part,
+            min_size=20,
+            **outcomes,
+            **rows.asked,
+        )
         overall = [finding for finding in result.findings if finding.subgroup is None]
         yield (
             f"clear over all rows, {measure}",
@@ -395,9 +407,14 @@ def searches(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     )
     frame = frame.iloc[unit].assign(part=rows.part).reset_index(drop=True)
     subgroups = find_subgroups(
-        rows.decided, frame=frame, depth=2, min_size=30, n_permutations=59,
-        random_state=0, **rows.asked,
-    )  # fmt: skip
+        rows.decided,
+        frame=frame,
+        depth=2,
+        min_size=30,
+        n_permutations=59,
+        random_state=0,
+        **rows.asked,
+    )
     yield "a subgroup is found", bool((subgroups["p_adjusted"] <= 0.05).any())
 
 
@@ -426,9 +443,15 @@ def ramps(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
         h = np.clip((own.scores - middle) / 0.2 + 0.5, 0, 1)
         names = tuple(map(str, range(int(truth.group.max()) + 1)))
         scored = ScoredRows(
-            2 * own.scores - 1, own.group, names, names, own.y, own.weight,
-            decided=own.decided, unit=own.unit,
-        )  # fmt: skip
+            2 * own.scores - 1,
+            own.group,
+            names,
+            names,
+            own.y,
+            own.weight,
+            decided=own.decided,
+            unit=own.unit,
+        )
         return expected_outcome(scored, h).to_dict("records")
 
     if not memo:
@@ -450,13 +473,21 @@ def named(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     """Say whether the gap that a verdict names is that of these groups, there."""
     if not memo:
         memo["local"] = LocalMeasure.of(
-            "selection_rate", None, truth.decided, subgroups=truth.part,
-            sensitive_features=truth.group, sample_weight=truth.weight,
-        )  # fmt: skip
+            "selection_rate",
+            None,
+            truth.decided,
+            subgroups=truth.part,
+            sensitive_features=truth.group,
+            sample_weight=truth.weight,
+        )
     result = fairdash.audit(
-        rows.y, rows.decided, measures=["selection_rate"], subgroups=rows.part,
-        min_size=20, **rows.asked,
-    )  # fmt: skip
+        rows.y,
+        rows.decided,
+        measures=["selection_rate"],
+        subgroups=rows.part,
+        min_size=20,
+        **rows.asked,
+    )
     for finding in result.findings:
         position = finding.subgroup
         true = memo["local"].between(
@@ -481,11 +512,15 @@ def directions(rows: Rows, truth: Rows, memo: dict[str, Any]) -> Statements:
     everywhere = np.where((rows.group == 0) & ~spared, 0, rows.decided)
     fair, harmed_group, all_lower = (
         LocalMeasure.of(
-            "selection_rate", None, decided, subgroups=rows.part, min_size=20,
+            "selection_rate",
+            None,
+            decided,
+            subgroups=rows.part,
+            min_size=20,
             **rows.asked,
         )
         for decided in (rows.decided, lowered, everywhere)
-    )  # fmt: skip
+    )
     yield "both ways, no gap", both_ways([fair]) is not None
     yield "both ways, one gap", both_ways([harmed_group]) is not None
     yield "turned inside", bool(turned_gaps(_sure_gaps(all_lower), _sure_gaps(fair)))
@@ -610,9 +645,13 @@ def shown(statement: str, rows: Rows) -> str:
     if "inside" in statement or "Worst" in statement:
         inside = {"subgroups": rows.part, "min_size": 20}
     return fairdash.audit(
-        rows.y, rows.decided, scores=rows.scores, measures=[measure], **inside,
+        rows.y,
+        rows.decided,
+        scores=rows.scores,
+        measures=[measure],
+        **inside,
         **rows.asked,
-    ).verdict.rpartition(": ")[2]  # fmt: skip
+    ).verdict.rpartition(": ")[2]
 
 
 def wrong(statement: str, made: int, held: int) -> bool:
@@ -627,12 +666,23 @@ def wrong(statement: str, made: int, held: int) -> bool:
 def _of_part(statement: str) -> str:
     """Return the part that makes a statement."""
     starts = {
-        "clear": "verdicts", "beyond": "verdicts", "Worst-1-DI above": "verdicts",
-        "decides": "verdicts", "a subgroup": "searches", "certified": "certificates",
-        "difference": "gaps", "ratio": "gaps", "largest": "gaps", "Worst-1-DI": "gaps",
-        "change": "gaps", "accuracy by": "ramps", "gap by": "ramps", "named": "named",
-        "both ways": "directions", "turned": "directions",
-    }  # fmt: skip
+        "clear": "verdicts",
+        "beyond": "verdicts",
+        "Worst-1-DI above": "verdicts",
+        "decides": "verdicts",
+        "a subgroup": "searches",
+        "certified": "certificates",
+        "difference": "gaps",
+        "ratio": "gaps",
+        "largest": "gaps",
+        "Worst-1-DI": "gaps",
+        "change": "gaps",
+        "accuracy by": "ramps",
+        "gap by": "ramps",
+        "named": "named",
+        "both ways": "directions",
+        "turned": "directions",
+    }
     return next(
         (p for start, p in starts.items() if statement.startswith(start)), "intervals"
     )
@@ -849,9 +899,12 @@ def opposed_power(draws: int, seed: int) -> str:
             gap = np.array([size, -size, 0.0, 0.0])[part]
             decided = (rng.random(n) < 0.4 + gap * (group - 0.5)).astype(int)
             local = LocalMeasure.of(
-                "selection_rate", None, decided, sensitive_features=group,
+                "selection_rate",
+                None,
+                decided,
+                sensitive_features=group,
                 subgroups=part,
-            )  # fmt: skip
+            )
             n_said += both_ways([local]) is not None
         lines.append(
             f"{n:,} rows, gaps of {100 * size:.0f} points: {n_said / draws:.3f}"

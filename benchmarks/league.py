@@ -230,8 +230,9 @@ class Trial:
             if hasattr(estimator, "fit_many"):
                 models = estimator.fit_many(points, *rows, **about)
             else:
-                models = [clone_of(estimator, point).fit(*rows, **about)
-                          for point in points]  # fmt: skip
+                models = [
+                    clone_of(estimator, point).fit(*rows, **about) for point in points
+                ]
             seconds = (time.process_time() - began) / len(models)
             self.fits[name] = models, seconds
         return self.fits[name]

@@ -84,9 +84,14 @@ def main(folder, repeats=200):
             half = len(rows) // 2
             end = 3 * len(rows) // 4
             result = less_discriminatory(
-                y, present, models, sensitive_features=groups,
-                search_rows=rows[:half], confirm_rows=rows[half:end], loss=LOSS,
-            )  # fmt: skip
+                y,
+                present,
+                models,
+                sensitive_features=groups,
+                search_rows=rows[:half],
+                confirm_rows=rows[half:end],
+                loss=LOSS,
+            )
             if result.name is None:
                 continue
             fresh = rows[end:]

@@ -83,8 +83,14 @@ def main() -> None:
 def planted() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return cells and truth of six models, fairer ones less accurate."""
     shares = {("a", 0): 0.3, ("a", 1): 0.2, ("b", 0): 0.3, ("b", 1): 0.2}
-    gaps = [(0.02, 0.03), (0.05, 0.07), (0.08, 0.11), (0.1, 0.14), (0.12, 0.18),
-            (0.16, 0.25)]  # fmt: skip
+    gaps = [
+        (0.02, 0.03),
+        (0.05, 0.07),
+        (0.08, 0.11),
+        (0.1, 0.14),
+        (0.12, 0.18),
+        (0.16, 0.25),
+    ]
     rows = []
     for model, gaps_of_model in enumerate(gaps):
         for (subgroup, group), share in shares.items():

@@ -70,9 +70,14 @@ def measured(store, run, data, models, seeds):
         first, *rest = (m for m in models if seed in m.seeds)
         for year in LATER:
             result = drift(
-                store, [first, *rest], data, main=first, subgroups=AGES, seed=seed,
+                store,
+                [first, *rest],
+                data,
+                main=first,
+                subgroups=AGES,
+                seed=seed,
                 other=(f"year {year}", rows_of(year)),
-            )  # fmt: skip
+            )
             points = result.points.assign(seed=seed)
             if year > LATER[0]:  # the reference is in the first of them
                 points = points[points["table"] == f"year {year}"]

@@ -149,12 +149,21 @@ def library_fit(X, y, sigma, n_epochs):
 
 def own(metric, names, n_epochs, **settings):
     return SenSeI(
-        metric, feature_names=names, fairness_weight=WEIGHT, fair_radius=RADIUS,
-        n_subspace_steps=FREE_STEPS, subspace_learning_rate=FREE_RATE,
-        n_full_steps=FULL_STEPS, full_learning_rate=FULL_RATE,
-        predictor_layers=(HIDDEN,), n_epochs=n_epochs, batch_size=BATCH,
-        learning_rate=RATE, device="cpu", random_state=0,
-    ).set_params(**settings)  # fmt: skip
+        metric,
+        feature_names=names,
+        fairness_weight=WEIGHT,
+        fair_radius=RADIUS,
+        n_subspace_steps=FREE_STEPS,
+        subspace_learning_rate=FREE_RATE,
+        n_full_steps=FULL_STEPS,
+        full_learning_rate=FULL_RATE,
+        predictor_layers=(HIDDEN,),
+        n_epochs=n_epochs,
+        batch_size=BATCH,
+        learning_rate=RATE,
+        device="cpu",
+        random_state=0,
+    ).set_params(**settings)
 
 
 def attacks(trained, x, metric, basis, sigma):
@@ -172,9 +181,14 @@ def attacks(trained, x, metric, basis, sigma):
             net[2 * layer].weight.copy_(torch.as_tensor(weight).T)
             net[2 * layer].bias.copy_(torch.as_tensor(bias).ravel())
     attack = Attack(
-        stacked, metric, n_subspace_steps=FREE_STEPS, subspace_learning_rate=FREE_RATE,
-        n_full_steps=FULL_STEPS, full_learning_rate=FULL_RATE, seed=0,
-    )  # fmt: skip
+        stacked,
+        metric,
+        n_subspace_steps=FREE_STEPS,
+        subspace_learning_rate=FREE_RATE,
+        n_full_steps=FULL_STEPS,
+        full_learning_rate=FULL_RATE,
+        seed=0,
+    )
     multiplier = torch.tensor([[MULTIPLIER]])
 
     @torch.no_grad()

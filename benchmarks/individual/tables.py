@@ -144,10 +144,17 @@ def restart(folder, schedule, ridge, weights, seed):
     settings = dict(SCHEDULES[schedule])
     n_epochs = -(-settings.pop("batches") // -(-len(train) // BATCH))
     common = {
-        "metric": metric, "feature_names": names, "fair_radius": 0.001,
-        "predictor_layers": (100,), "n_epochs": n_epochs, "batch_size": BATCH,
-        "batches": "balanced", "device": "cpu", "random_state": seed, **settings,
-    }  # fmt: skip
+        "metric": metric,
+        "feature_names": names,
+        "fair_radius": 0.001,
+        "predictor_layers": (100,),
+        "n_epochs": n_epochs,
+        "batch_size": BATCH,
+        "batches": "balanced",
+        "device": "cpu",
+        "random_state": seed,
+        **settings,
+    }
     idle = {**common, "n_subspace_steps": 0, "n_full_steps": 0, "fairness_weight": 0.0}
     keep = metric.sigma.astype(np.float32)
     models = {}

@@ -185,9 +185,12 @@ def coverage(strong, n_rows, unit, draws, rng):
         decided[again] = decided[unit * people[again]]
         p = pd.DataFrame({"a": share[place], "b": 1 - share[place]}).iloc[people]
         audit = audit_memberships(
-            None, decided.astype(int), group_probabilities=p, cluster=people,
+            None,
+            decided.astype(int),
+            group_probabilities=p,
+            cluster=people,
             measures=["selection_rate"],
-        )  # fmt: skip
+        )
         (result,) = audit.gaps().itertuples()
         holds[draw] = (
             result.ci_low <= gap <= result.ci_high,
