@@ -2,6 +2,7 @@
 
 import logging
 import os
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -26,6 +27,14 @@ def serve(
         list[str] | None,
         typer.Option(help="Host name by which a proxy asks for the app; may repeat."),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address of a proxy on another machine, or a network of them such as "
+            "10.0.0.0/24, which says truly who asks; may repeat. Limits then count for "
+            "each browser's address."
+        ),
+    ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Let everybody in who can reach it.")
     ] = False,
@@ -39,6 +48,7 @@ def serve(
 
     with refusing():
         login = Login.find(port)
+        proxies = _networks(proxy or [])
     if login:
         os.environ["FAIRDASH_LOGIN"] = "1"
     elif address not in LOOPBACK and not insecure:
@@ -48,7 +58,7 @@ def serve(
         )
     names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
-    rules = Rules(tuple(host.lower() for host in hosts), login)
+    rules = Rules(tuple(host.lower() for host in hosts), login, proxies)
     folder = home or home_folder()
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ["FAIRDASH_HOME"] = str(folder)
@@ -61,6 +71,19 @@ def serve(
         if n_open:
             log.info("%d open runs go on in the background", n_open)
     store.close()
+
+
+def _networks(proxies: list[str]) -> tuple[str, ...]:
+    """Return the addresses and networks of proxies; ValueError if one is neither."""
+    for proxy in proxies:
+        try:
+            ip_network(proxy)
+        except ValueError as error:
+            raise ValueError(
+                f"--proxy takes an address or a network such as 10.0.0.0/24, got "
+                f"{proxy!r}: {error}."
+            ) from None
+    return tuple(proxies)
 
 
 cluster = CommandApp(

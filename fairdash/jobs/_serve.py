@@ -14,7 +14,7 @@ from distributed import Client
 from fairdash.jobs._certificates import warn_of_the_end
 from fairdash.jobs._sharing import Host
 from fairdash.jobs._workers import check_encrypted, local_cluster
-from fairdash.jobs.engine import APPS, CARD, code_version, take
+from fairdash.jobs.engine import APPS, CARD, code_version, is_asked_to_end, take
 from fairdash.store import Claim, Store, private
 
 TURN_SECONDS = 0.2
@@ -71,7 +71,7 @@ def serve(
         used = time.monotonic()
         attached = used
         began = time.time()
-        while not stop.is_set():
+        while not stop.is_set() and not is_asked_to_end(store.home, began):
             if client.status != "running" or not _is_connected(client):
                 # Crash-only: what counts is in the store, and a poll starts the next.
                 logging.error("the scheduler is lost")
@@ -113,6 +113,7 @@ def _announce(
         "training": training,
         "code": code_version(),
         "since": since,
+        "reads_mark": True,
     }
     partial_file = home / ".engine.json"
     with open(partial_file, "w", opener=private) as file:

@@ -22,15 +22,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from fairdash._wording import plural
-from fairdash.store import Homes, Snapshot, Store, private
+from fairdash.store import Homes, Snapshot, Store, private, write_file
 
 APPS = "apps.lock"  # shared by all apps of a server
 ENGINE = "engine.lock"  # of each home, held by who drives its runs
 ATTACH_SECONDS = 10.0  # an engine that is just ending gives its locks up sooner
 CARD = "engine.json"  # who the engine is, once it is ready
+ENDING = "engine.end"  # asks one engine to end, by when it began
 RETRY_SECONDS = 30.0  # after the start of an engine that failed
 WATCH_SECONDS = 2.0
 QUIET_SECONDS = 20.0  # after the start of an app: the first pages have the processors
+TIDY_SECONDS = 3600.0  # between two looks for copies of what was deleted elsewhere
 ROOM = 100 << 20  # free bytes below which no training begins
 PACKAGE = Path(__file__).parents[1]
 LOG_FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
@@ -96,9 +98,39 @@ def attach(home: Path) -> Lease:
         raise TimeoutError(f"Another process keeps {home / APPS} to itself.")
     card = engine_card(home)
     if card and card["code"] != code_version():
+        _ask_to_end(home, card)
+    return lease
+
+
+def _ask_to_end(home: Path, card: Mapping[str, Any]) -> None:
+    """Ask the engine of a card to end.
+
+    By a file: the engine may run in another container on the same folder, where its
+    number is that of another process, or of this one.
+    """
+    if card.get("reads_mark"):
+        write_file(home / ENDING, json.dumps(card["since"]))
+    elif _is_engine(card["pid"]):  # of version 0.4, which looks for no mark
         with suppress(ProcessLookupError):  # it has ended since
             os.kill(card["pid"], signal.SIGTERM)
-    return lease
+
+
+def _is_engine(pid: int) -> bool:
+    """Tell whether a process of this machine is an engine; True where none can tell."""
+    processes = Path("/proc")
+    if not (processes / "self").exists():
+        return True
+    with suppress(OSError):  # it has ended since
+        return b"fairdash.jobs.host" in (processes / str(pid) / "cmdline").read_bytes()
+    return False
+
+
+def is_asked_to_end(home: Path, since: float) -> bool:
+    """Tell whether the engine that began at ``since`` is asked to end."""
+    try:
+        return bool(json.loads((home / ENDING).read_text()) == since)
+    except FileNotFoundError:
+        return False
 
 
 def engine_lives(home: Path) -> bool:
@@ -154,13 +186,15 @@ def watching(server: Store, after: float) -> Iterator[None]:
     """Start the engine of a server ``after`` some seconds, and whenever it is needed.
 
     So open runs go on when an engine was killed, page or no page; one that has ended
-    since it was idle stays away.
+    since it was idle stays away. Where another machine has the engine, copies that this
+    one has of an object store are deleted here once they are deleted there.
     """
     stop = threading.Event()
 
     def look() -> None:
         seconds = after
         first = True
+        tidied = -TIDY_SECONDS
         while not stop.wait(seconds):
             seconds = WATCH_SECONDS
             with suppress(OSError):  # a full disk, no database; pages say so
@@ -169,6 +203,9 @@ def watching(server: Store, after: float) -> Iterator[None]:
                 if first or (not engine_lives(server.root) and has_open_runs(server)):
                     wake_engine(server)
                 first = False
+                if time.monotonic() - tidied > TIDY_SECONDS:
+                    tidied = time.monotonic()
+                    Homes(server).drop_copies()
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()

@@ -69,6 +69,7 @@ class Rules:
 
     hosts: tuple[str, ...] = ()  # names the server may be asked by; any, if none
     login: Login | None = None  # without one all are let in
+    proxies: tuple[str, ...] = ()  # elsewhere, believed who asks: addresses, networks
 
 
 class Door:

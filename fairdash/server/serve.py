@@ -5,6 +5,7 @@ import gc
 import logging
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -71,7 +72,7 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     with listen(address, port) as listening, engine.attach(store.root):
         log.info("serving at http://%s:%d", address, port)
         with suppress(KeyboardInterrupt):  # which uvicorn raises again after its end
-            make_server(app).run(sockets=[listening])
+            make_server(app, rules.proxies).run(sockets=[listening])
     store.close()
 
 
@@ -148,10 +149,11 @@ def listen(address: str, port: int) -> socket.socket:
     return listening
 
 
-def make_server(app: ASGIApp) -> Server:
+def make_server(app: ASGIApp, proxies: Sequence[str] = ()) -> Server:
     """Return a server with the settings of Streamlit's own runner.
 
-    It believes a proxy on this machine who asks, and by TLS or not, and nobody else.
+    It believes ``proxies``, by address or network, and those on this machine who asks,
+    and by TLS or not, and nobody else.
     """
     # uvicorn calls it, and asks nothing else of it
     protocol = cast("type[asyncio.Protocol]", partial(RequestsByTurns, Turns()))
@@ -168,7 +170,7 @@ def make_server(app: ASGIApp) -> Server:
         ws_per_message_deflate=option("server.enableWebsocketCompression"),
         ssl_certfile=option("server.sslCertFile"),
         ssl_keyfile=option("server.sslKeyFile"),
-        forwarded_allow_ips=["127.0.0.1", "::1"],
+        forwarded_allow_ips=["127.0.0.1", "::1", *proxies],
         server_header=False,
         access_log=False,
         log_config=None,

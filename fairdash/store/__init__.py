@@ -24,6 +24,7 @@ __all__ = [
     "open_store",
     "private",
     "trouble",
+    "write_file",
 ]
 
 load("sqlalchemy")
@@ -33,7 +34,7 @@ from fairdash.store._artifacts import Artifact
 from fairdash.store._backup import back_up
 from fairdash.store._database import Claim
 from fairdash.store._errors import StoreError, Unreachable, trouble
-from fairdash.store._files import private
+from fairdash.store._files import private, write_file
 from fairdash.store._homes import Homes
 from fairdash.store._records import (
     DatasetRecord,

@@ -16,7 +16,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import file_digest
@@ -27,6 +27,7 @@ import sqlalchemy as sa
 
 from fairdash._wording import size
 from fairdash.store._database import BACKUP, METADATA, Database, backup_record
+from fairdash.store._documents import KEPT, DocumentFiles
 from fairdash.store._errors import DAMAGED, StoreError, explaining
 from fairdash.store._files import WRITING, Files, make_folder, sync, write_file
 from fairdash.store._homes import Homes
@@ -35,7 +36,6 @@ from fairdash.store.server.users import USERS
 
 DATABASE = "store.db"
 LOCK = "backup.lock"
-SINGLE_FILES = ("drafts", "monitors")  # folders of files that are replaced at once
 ROUNDS = 10  # in which the database is copied again after deletions
 ROWS = 1000  # of a Postgres in memory
 IGNORED = {LOCK, "lost+found"}  # of a folder that counts as empty
@@ -199,8 +199,8 @@ def _copy_home(
             missing = {name for name in needed - copied if not (target / name).exists()}
             # What a newer database names still was not deleted: the home has lost it.
             if missing <= lost:
-                for kind in SINGLE_FILES:
-                    _mirror(store.home / kind, target / kind)
+                for kind in KEPT:
+                    _mirror(store.documents.all(kind), kind, DocumentFiles(target))
                 record.accept(name, database)
                 os.replace(database, target / DATABASE)
                 sync(target)
@@ -291,19 +291,13 @@ def _needed(store: Store, database: Path) -> set[Path]:
     return {folder.relative_to(store.home) for folder in folders}
 
 
-def _mirror(folder: Path, target: Path) -> None:
-    """Make the small files of a folder those of the home."""
-    texts = {}
-    for path in folder.glob("[!.]*.json"):
-        try:
-            texts[path.name] = path.read_text()
-        except FileNotFoundError:
-            continue  # it was deleted meanwhile
+def _mirror(texts: Mapping[str, str], kind: str, target: DocumentFiles) -> None:
+    """Make the small texts of a kind in a backup those of the home."""
     for name, text in texts.items():
-        write_file(target / name, text)
-    for path in target.glob("*.json"):
-        if path.name not in texts:
-            path.unlink()
+        target.write(kind, name, text)
+    for name in target.all(kind):
+        if name not in texts:
+            target.delete(kind, name)
 
 
 def _delete_others(target: Path, names: set[Path]) -> None:

@@ -89,6 +89,19 @@ class Homes:
             return False
         return True
 
+    def drop_copies(self) -> None:
+        """Delete what this machine has copied of an object store and is deleted there.
+
+        An engine does so on its machine; other machines read and show pages as well.
+        """
+        if self._server.files.away is None:
+            return
+        self._server.tidy()
+        for folder in sorted(self._server.root.glob(f"{USERS}/*")):
+            if self._is_user(folder.name):
+                with closing(self.open(folder.name)) as store:
+                    store.tidy()
+
     def _marks(self) -> Path:
         return self._server.root / MARKS
 

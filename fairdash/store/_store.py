@@ -19,8 +19,9 @@ from fairdash.store._database import (
     TRIALS,
     Database,
 )
+from fairdash.store._documents import MONITORS
 from fairdash.store._errors import DAMAGED, StoreError
-from fairdash.store._files import Files, write_file
+from fairdash.store._files import Files
 from fairdash.store._looks import LOOKS, LookStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
@@ -211,31 +212,25 @@ class Store(ScoreStore, RunStore, LookStore):
 
     def keep_monitor(self, name: str, text: str) -> None:
         """Keep the text of a monitor, in place of the one before."""
-        write_file(self._monitor_path(name), text)
+        self.documents.write(MONITORS, _monitor_name(name), text)
 
     def monitor(self, name: str) -> str:
         """Return the text of a monitor; ValueError if there is none."""
-        try:
-            return self._monitor_path(name).read_text()
-        except FileNotFoundError:
+        text = self.documents.get(MONITORS, _monitor_name(name))
+        if text is None:
             raise ValueError(
                 f"There is no monitor {name!r}; see `fairdash monitor show`."
-            ) from None
+            )
+        return text
 
     def monitors(self) -> list[str]:
         """Return the texts of all monitors, in no order of meaning."""
-        paths = sorted(self.home.joinpath("monitors").glob("*.json"))
-        return [path.read_text() for path in paths]
+        return list(self.documents.all(MONITORS).values())
 
     def delete_monitor(self, name: str) -> None:
         """Delete a monitor with what it has seen; ValueError if there is none."""
         self.monitor(name)
-        self._monitor_path(name).unlink(missing_ok=True)
-
-    def _monitor_path(self, name: str) -> Path:
-        # By its hash: a user's word is never a path.
-        digest = sha256(name.encode()).hexdigest()
-        return self.home / "monitors" / f"{digest[:32]}.json"
+        self.documents.delete(MONITORS, _monitor_name(name))
 
 
 def home_folder() -> Path:
@@ -260,3 +255,8 @@ def open_store(
     if files and folder.parent.name == USERS:
         files = f"{files.rstrip('/')}/{USERS}/{folder.name}"
     return Store(folder, url, files)
+
+
+def _monitor_name(name: str) -> str:
+    """Return the name of the document of a monitor: a user's word is never a path."""
+    return sha256(name.encode()).hexdigest()[:32]

@@ -23,7 +23,8 @@ from fairdash.datasets import (
     reading,
 )
 from fairdash.store._database import DATASETS, TABLES, Database
-from fairdash.store._files import WRITING, Files, make_folder, write_file
+from fairdash.store._documents import DRAFTS, DocumentFiles, Documents, DocumentTable
+from fairdash.store._files import WRITING, Files, make_folder
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
 
 TABLE_FILE = "table.parquet"
@@ -47,13 +48,21 @@ ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an add
 class TableStore:
     """Tables by the hash of their file, data sets by the hash of table and roles.
 
-    A draft of roles belongs to one of them, in a file beside the database.
+    A draft of roles belongs to one of them.
+
+    Attributes
+    ----------
+    documents : Documents
+        Where drafts and monitors are kept.
     """
 
     def __init__(self, database: Database, files: Files) -> None:
         self.database = database
         self.files = files
         self.home = files.home
+        self.documents: Documents = DocumentFiles(files.home)
+        if not database.is_sqlite:
+            self.documents = DocumentTable(database, self.documents)
         self._table = lru_cache(MOST_TABLES)(self._read_table)
         self._notes = lru_cache(MOST_NOTES)(self._read_notes)
         self._rows = lru_cache(MOST_TABLES)(self._use_rows)
@@ -244,29 +253,31 @@ class TableStore:
 
         None if there is none, or it was written by a version with other roles.
         """
+        text = self.documents.get(DRAFTS, _draft_name(key))
+        if text is None:
+            return None
         try:
-            draft = json.loads(self._draft_path(key).read_text())
+            draft = json.loads(text)
             return Draft(
                 Roles.model_validate(draft["roles"]),
                 Subgroups.model_validate(draft["subgroups"]),
                 int(draft["version"]),
             )
-        except (FileNotFoundError, KeyError, ValueError):
+        except (KeyError, ValueError):
             return None
 
     def keep_draft(self, key: str, draft: Draft) -> None:
         """Keep a draft instead of the one before."""
-        path = self._draft_path(key)
         values = {
             "roles": draft.roles.model_dump(mode="json"),
             "subgroups": draft.subgroups.model_dump(mode="json"),
             "version": draft.version,
         }
-        write_file(path, json.dumps(values))
+        self.documents.write(DRAFTS, _draft_name(key), json.dumps(values))
 
     def drop_draft(self, key: str) -> None:
         """Forget a draft; nothing happens if there is none."""
-        self._draft_path(key).unlink(missing_ok=True)
+        self.documents.delete(DRAFTS, _draft_name(key))
 
     def _has_table(self, digest: str) -> bool:
         query = sa.select(TABLES.c.sha256).where(TABLES.c.sha256 == digest)
@@ -307,12 +318,14 @@ class TableStore:
         checked_roles = Roles.model_validate_json(roles)
         return make_dataset(self.table(table), checked_roles, name="", key=table)
 
-    def _draft_path(self, key: str) -> Path:
-        return self.home / "drafts" / f"{Path(key).name}.json"
-
 
 _DATASETS = sa.select(DATASETS, TABLES.c.name.label("table_name"), TABLES.c.n_rows)
 _DATASETS = _DATASETS.join(TABLES, TABLES.c.sha256 == DATASETS.c.table_sha256)
+
+
+def _draft_name(key: str) -> str:
+    """Return the name of a draft; a key of an address may be any text."""
+    return Path(key).name
 
 
 def _record(row: Mapping[Any, Any]) -> DatasetRecord:

@@ -1,11 +1,13 @@
 """An engine that dies unwatched, that cannot begin, that has no room on its disk."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections import deque
+from contextlib import closing
 from types import SimpleNamespace
 
 import numpy as np
@@ -107,15 +109,55 @@ def test_an_app_starts_its_engine_again_while_no_page_is_open(store, ask, monkey
     assert set(starts) == {home}
 
 
-def test_an_engine_of_other_code_is_asked_to_end(home):
-    sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+def test_an_engine_of_other_code_is_asked_to_end(home, monkeypatch):
+    """Its number may be that of another process, where it is in another container."""
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("a process was killed"))
     home.mkdir()
-    card = {"pid": sleeper.pid, "code": "of last week"}
-    (home / "engine.json").write_text(json.dumps(card))
+    write_card(home, pid=os.getpid(), since=12.5, reads_mark=True)
     with engine.attach(home):  # the card of an engine that is gone
-        assert sleeper.poll() is None
+        assert not engine.is_asked_to_end(home, 12.5)
     with engine.take(home / "engine.lock"), engine.attach(home):
-        assert sleeper.wait(60) == -signal.SIGTERM
+        assert engine.is_asked_to_end(home, 12.5)
+        assert not engine.is_asked_to_end(home, 13.0)  # the next one
+
+
+def test_an_engine_that_is_asked_to_end_does_so(home):
+    """While an app is attached, which would keep it for ten minutes."""
+    store = open_store(home)
+    with closing(store), engine.attach(home):
+        engine.ensure_engine(home)
+        wait_until(lambda: engine.engine_card(home))
+        card = engine.engine_card(home)
+        write_card(home, **{**card, "code": "of last week"})
+        with engine.attach(home):
+            wait_until(lambda: not engine.engine_lives(home))
+
+
+@pytest.mark.parametrize("is_engine", [True, False])
+def test_an_engine_of_an_earlier_version_is_ended_by_its_number(home, is_engine):
+    """Unless the number is of another process."""
+    words = ["fairdash.jobs.host"] if is_engine else []
+    code = "import time; print(flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", code, *words]
+    sleeper = subprocess.Popen(command, stdout=subprocess.PIPE)
+    sleeper.stdout.readline()  # before it has begun the system does not say what it is
+    home.mkdir()
+    write_card(home, pid=sleeper.pid)
+    try:
+        with engine.take(home / "engine.lock"), engine.attach(home):
+            if is_engine:
+                assert sleeper.wait(60) == -signal.SIGTERM
+            else:
+                time.sleep(0.2)
+                assert sleeper.poll() is None
+    finally:
+        sleeper.kill()
+        sleeper.communicate()
+
+
+def write_card(home, **facts):
+    card = {"code": "of last week", **facts}
+    (home / "engine.json").write_text(json.dumps(card))
 
 
 @pytest.mark.parametrize(

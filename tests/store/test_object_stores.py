@@ -1,7 +1,8 @@
 """Two machines, each with a home folder of its own, on one database and one bucket."""
 
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
+from pathlib import Path
 
 import fsspec
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from toys import ROLES, Question, people_csv
 
-from fairdash.store import open_store
+from fairdash.store import Homes, User, open_store
 
 
 @pytest.fixture
@@ -73,3 +74,28 @@ def test_a_deletion_that_fails_leaves_the_run_and_its_models(machines, monkeypat
         with pytest.raises(ZeroDivisionError):
             one.delete_run(run)
     assert two.artifact("abc").scores()[0] == 0
+
+
+def test_a_machine_without_the_engine_keeps_no_copy_of_what_is_deleted(
+    postgres, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FAIRDASH_FILES", f"file://{tmp_path}/files")
+    user = User.of({"sub": "ann"})
+    roots = tmp_path / "here", tmp_path / "there"
+    with ExitStack() as ends:
+        server, here, there = (
+            ends.enter_context(closing(open_store(folder)))
+            for folder in (roots[0], *map(user.home, roots))
+        )
+        run = train(there)
+        assert here.artifact("abc").scores()[-1] == 1
+        assert here.table(here.tables()[0].sha256).size
+        kinds = "tables", "artifacts"
+        copies = [path for kind in kinds for path in here.home.glob(f"{kind}/*/*")]
+        assert len(copies) == 2
+        Homes(server).drop_copies()
+        assert all(map(Path.exists, copies))
+        there.delete_run(run)
+        there.remove(there.kept()[0].id)
+        Homes(server).drop_copies()
+        assert not any(map(Path.exists, copies))

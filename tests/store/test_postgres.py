@@ -84,3 +84,27 @@ def test_a_run_waits_for_a_server_that_restarts(
     monkeypatch.setattr(store, "put_progress", put_progress)
     assert _run.follow(store, run, inline=True).run.status == "finished"
     assert "Waits for Postgres" in capsys.readouterr().err
+
+
+def test_a_machine_that_is_cut_off_loses_its_locks_within_a_minute(store):
+    """By default Postgres takes a silent connection for sound for two hours."""
+    settings = "SELECT name FROM pg_settings WHERE source = 'session'"
+    with store.database.reading() as connection:
+        names = set(connection.scalars(sa.text(settings)))
+        driver = connection.connection.driver_connection
+    there = server.CUT_OFF_THERE
+    assert there.keys() <= names
+    asked = driver.info.get_parameters()
+    here = {name: int(asked[name]) for name in server.CUT_OFF}
+    assert here == server.CUT_OFF
+
+    def seconds(prefix, facts):
+        idle, interval, n = (
+            int(facts[f"{prefix}keepalives_{name}"])
+            for name in ("idle", "interval", "count")
+        )
+        return idle + interval * n
+
+    # whoever is cut off knows it before another may have the claim
+    assert seconds("", here) < seconds("tcp_", there) < 60
+    assert here["tcp_user_timeout"] < int(there["tcp_user_timeout"]) < 60_000

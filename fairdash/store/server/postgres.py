@@ -21,6 +21,21 @@ from fairdash.store._errors import BUSY, StoreError, explaining
 BUSY_SECONDS = 10  # to connect, or to wait for a connection of the pool
 SLOW_MS = 60_000  # for which writing may wait: files may lie far away
 CONNECTIONS = max(3, int(os.environ.get("FAIRDASH_CONNECTIONS") or 6))  # of a process
+# A machine that is cut off keeps its locks, and so the claim of its engine, for as long
+# as Postgres takes its connection for sound: by default for more than two hours.
+# Whoever is cut off knows it first, so that two engines do not overlap.
+CUT_OFF = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 15_000,  # milliseconds
+}
+CUT_OFF_THERE = {
+    "tcp_keepalives_idle": "15",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
 SPARE = 2  # of these for reading: writing waits for files, too
 WRITING_LOCK = 0xFA1D01  # advisory lock
 ENGINE_LOCK = 0xFA1D02  # advisory lock
@@ -100,18 +115,29 @@ def pool(address: sa.URL) -> Pool:
 
 def _engine(address: sa.URL) -> sa.Engine:
     try:
-        return sa.create_engine(
+        engine = sa.create_engine(
             address.set(drivername="postgresql+psycopg"),
             pool_size=CONNECTIONS,
             max_overflow=0,
             pool_timeout=BUSY_SECONDS,
             pool_pre_ping=True,  # the server may have been started anew
-            connect_args={"connect_timeout": BUSY_SECONDS},
+            connect_args={"connect_timeout": BUSY_SECONDS, **CUT_OFF},
         )
     except ImportError as error:
         raise ValueError(
             'Postgres needs its driver: `pip install "fairdash[cluster]"`.'
         ) from error
+    sa.event.listen(engine, "connect", _notice_who_is_cut_off)
+    return engine
+
+
+def _notice_who_is_cut_off(connection: Any, _record: object) -> None:
+    """Have the server end a connection whose machine has not answered for 30 s."""
+    connection.autocommit = True  # a setting ends with its transaction, if that fails
+    with connection.cursor() as cursor:
+        for name, value in CUT_OFF_THERE.items():
+            cursor.execute("SELECT set_config(%s, %s, false)", (name, value))
+    connection.autocommit = False
 
 
 def wait_to_write(connection: sa.Connection, schema: str | None) -> None:
