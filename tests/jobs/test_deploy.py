@@ -1,6 +1,10 @@
 """What docs/deploy says of containers is parsed, and its parts run without any."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -15,19 +19,55 @@ DEPLOY = ROOT / "docs" / "deploy"
 TLS = "/home/fairdash/tls"
 
 
+FILES = "compose.yaml", "compose.stores.yaml"
+SCALED = *FILES, "compose.scale.yaml"
+OTHERS = {"database", "files"}  # whose images are not ours
+OURS = {"certificate", "app", "scheduler", "worker", "bucket"}
+REPLICAS = "app", "app2", "app3"
+
+
+class Loader(yaml.SafeLoader):
+    """Reads YAML with the tag by which compose drops what an earlier file says."""
+
+
+class Reset:
+    """What stands in place of a value that is dropped."""
+
+
+Loader.add_constructor("!reset", lambda *_: Reset)
+
+
+def laid_over(below, above):
+    """Return one part of a file laid over another as compose does."""
+    if not isinstance(below, dict):
+        return above
+    merged = dict(below)
+    for key, value in above.items():
+        if value is Reset:
+            merged.pop(key, None)
+        else:
+            merged[key] = laid_over(merged.get(key), value)
+    return merged
+
+
+def composed(names):
+    """Return what the files of these names say together."""
+    content = {}
+    for name in names:
+        content = laid_over(content, yaml.load((DEPLOY / name).read_text(), Loader))
+    return content
+
+
+@pytest.fixture(scope="module", params=[FILES, SCALED], ids=["plain", "scaled"])
+def services(request):
+    """The services of two files, or of all three."""
+    return composed(request.param)["services"]
+
+
 @pytest.fixture(scope="module")
-def services():
-    """The services of both files, the second laid over the first as compose does."""
-    named = ("compose.yaml", "compose.stores.yaml")
-    found, more = (
-        yaml.safe_load((DEPLOY / name).read_text())["services"] for name in named
-    )
-    for name, one in more.items():
-        there = found.setdefault(name, {})
-        for key, value in one.items():
-            known = there.get(key)
-            there[key] = {**known, **value} if isinstance(known, dict) else value
-    return found
+def scaled():
+    """All that the three files say together."""
+    return composed(SCALED)
 
 
 def lines():
@@ -37,11 +77,9 @@ def lines():
 
 
 def test_all_services_share_home_and_certificates(services):
-    assert services.keys() == {
-        *("certificate", "app", "scheduler", "worker"),
-        *("bucket", "database", "files"),
-    }
-    for name in ("certificate", "app", "scheduler", "worker"):
+    more = {"app2", "app3", "balancer"} & services.keys()
+    assert services.keys() == OURS | OTHERS | more
+    for name in OURS - {"bucket"} | more - {"balancer"}:
         one = services[name]
         assert {"home:/home/fairdash/data", f"tls:{TLS}"} <= set(one["volumes"])
         assert one["environment"]["DASK_CONFIG"] == f"{TLS}/dask.yaml"
@@ -51,7 +89,7 @@ def test_all_services_share_home_and_certificates(services):
     assert "FAIRDASH_HOME=/home/fairdash/data" in known
     folders = "mkdir -m 700 data tls"  # or the volumes would belong to root
     assert folders in [rest for name, rest in lines() if name == "RUN"]
-    (port,) = services["app"]["ports"]
+    (port,) = [port for one in services.values() for port in one.get("ports", ())]
     assert port.startswith("127.0.0.1:")  # nobody is let in past the proxy
     assert "8501/ready" in services["app"]["healthcheck"]["test"][-1]
     root = typer.main.get_command(app)
@@ -64,7 +102,7 @@ def test_every_container_is_bounded_and_has_no_rights_of_root(services):
     for name, one in services.items():
         assert {"mem_limit", "pids_limit"} <= one.keys(), name
         assert one["security_opt"] == ["no-new-privileges:true"], name
-        if name not in ("database", "files"):  # images of others
+        if name not in OTHERS:
             assert one["read_only"] is True, name
             assert one["cap_drop"] == ["ALL"], name
 
@@ -92,10 +130,65 @@ def test_an_image_has_the_version_as_its_tag(services):
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     tag = f"fairdash:{pyproject['project']['version']}"
     for name, one in services.items():
-        if name not in ("database", "files"):
+        if name == "balancer":
+            assert one["image"] == tag.replace("fairdash", "fairdash-balancer")
+        elif name not in OTHERS:
             assert one["image"] == tag
     assert f"-t {tag} " in (DEPLOY / "Containerfile").read_text()
     assert f"-t {tag} " in (ROOT / "docs" / "start" / "operator.md").read_text()
+
+
+def test_replicas_are_alike_and_the_balancer_knows_them(scaled, tmp_path):
+    services = scaled["services"]
+    first, *others = (services[name] for name in REPLICAS)
+    for one in others:
+        one_built = {**one, "build": first["build"]}
+        assert one_built == first
+    site = adapted(DEPLOY / "Caddyfile", tmp_path)
+    assert site["upstreams"] == [{"dial": f"{name}:8501"} for name in REPLICAS]
+    assert site["health_checks"]["active"]["uri"] == "/ready"
+    selection = site["load_balancing"]["selection_policy"]
+    assert selection == {"policy": "cookie", "name": "fairdash_replica"}
+    balancer = services["balancer"]
+    assert balancer["volumes"] == ["./Caddyfile:/etc/caddy/Caddyfile:ro"]
+    assert balancer["build"]["target"] == "balancer"
+    targets = [rest for name, rest in lines() if name == "FROM"]
+    assert "${BASE} AS balancer" in targets
+    assert targets[-1] == "${BASE}"  # what is built where no target is named
+
+
+def test_a_replica_believes_the_network_of_the_balancer_alone(scaled):
+    services = scaled["services"]
+    (facts,) = scaled["networks"]["front"]["ipam"]["config"]
+    root = typer.main.get_command(app)
+    for name in REPLICAS:
+        _, command, *options = services[name]["command"]
+        context = root.get_command(None, command).make_context(command, options)
+        assert context.params["proxy"] == [facts["subnet"]]
+    members = {
+        name for name, one in services.items() if "front" in one.get("networks", ())
+    }
+    assert members == {*REPLICAS, "balancer"}
+    assert services["balancer"]["networks"] == ["front"]  # it reaches no store
+    before = services["balancer"]["environment"]["FAIRDASH_BEFORE"]
+    assert before == facts["gateway"]
+
+
+def adapted(file, folder):
+    """Return what Caddy makes of its file, of the one site in it."""
+    caddy = shutil.which("caddy")
+    if caddy is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("caddy is not installed, and CI must not skip it")
+        pytest.skip("Debian's caddy is not installed")
+    command = [caddy, "adapt", "--adapter", "caddyfile", "--config", str(file)]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    text = subprocess.run(command, env=environment, check=True, capture_output=True)
+    (server,) = json.loads(text.stdout)["apps"]["http"]["servers"].values()
+    assert server["listen"] == [":8501"]
+    (route,) = server["routes"]
+    (proxy,) = route["handle"]
+    return proxy
 
 
 def test_an_image_is_built_of_what_it_needs_alone():
