@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
+from replicas import installed_caddy
 
 from fairdash.cli import app
 
@@ -176,12 +176,14 @@ def test_a_replica_believes_the_network_of_the_balancer_alone(scaled):
 
 def adapted(file, folder):
     """Return what Caddy makes of its file, of the one site in it."""
-    caddy = shutil.which("caddy")
-    if caddy is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("caddy is not installed, and CI must not skip it")
-        pytest.skip("Debian's caddy is not installed")
-    command = [caddy, "adapt", "--adapter", "caddyfile", "--config", str(file)]
+    command = [
+        installed_caddy(),
+        "adapt",
+        "--adapter",
+        "caddyfile",
+        "--config",
+        str(file),
+    ]
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     text = subprocess.run(command, env=environment, check=True, capture_output=True)
     (server,) = json.loads(text.stdout)["apps"]["http"]["servers"].values()
