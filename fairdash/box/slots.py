@@ -2,12 +2,19 @@
 
 It is one rule for all of the box. A process that is asked again and again counts while
 it lives; it is ended while it is idle when another one of its owner needs its place.
+
+An owner is the home folder whose files are read, or "" for nobody's. Several apps may
+serve one home on one machine: locks of files in it hold the rule of who is at work for
+all of them. Processes that are idle count for each app alone.
 """
 
+import fcntl
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Condition
 from typing import Protocol
 
@@ -55,7 +62,8 @@ class Slots:
         while not self._begin(owner, process):
             watch(time.monotonic() - began, True)
         try:
-            yield
+            with _place_of_all(owner, watch, began):
+                yield
         finally:
             with self._changed:
                 owned = self._owned(owner)
@@ -87,3 +95,33 @@ class Slots:
 
     def _owned(self, owner: str) -> _Owned:
         return self._owners.setdefault(owner, _Owned())
+
+
+@contextmanager
+def _place_of_all(owner: str, watch: Watch, began: float) -> Iterator[None]:
+    """Hold one of the places that all apps of this machine have for an owner."""
+    home = Path(owner)
+    if not owner or not home.is_dir():
+        yield
+        return
+    while (lock := _lock_one(home)) is None:
+        watch(time.monotonic() - began, True)
+        time.sleep(LOOK_SECONDS)
+    try:
+        yield
+    finally:
+        os.close(lock)  # and the kernel does so for who dies
+
+
+def _lock_one(home: Path) -> int | None:
+    """Return the descriptor of a lock that is free, None where there is none."""
+    for number in range(AT_ONCE):
+        path = home / f"box{number}.lock"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+        else:
+            return descriptor
+    return None

@@ -200,7 +200,7 @@ def watching(server: Store, after: float) -> Iterator[None]:
             with suppress(OSError):  # a full disk, no database; pages say so
                 if not server.root.is_dir():
                     continue  # its engine would end at once, again and again
-                if first or (not engine_lives(server.root) and has_open_runs(server)):
+                if first or lacks_engine(server):
                     wake_engine(server)
                 first = False
                 if time.monotonic() - tidied > TIDY_SECONDS:
@@ -214,6 +214,14 @@ def watching(server: Store, after: float) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
+
+
+def lacks_engine(server: Store) -> bool:
+    """Tell whether open runs of a server have no engine, here or elsewhere."""
+    # To ask all homes for open runs is dear; where an engine lives nobody needs to.
+    if engine_lives(server.root) or server.has_engine():
+        return False
+    return has_open_runs(server)
 
 
 def has_open_runs(server: Store) -> bool:

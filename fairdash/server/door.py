@@ -21,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from fairdash.server import cookies
 from fairdash.server.access import Line
 from fairdash.server.base_url import wants_page
-from fairdash.server.limits import ADDRESS, Limits, Refused
+from fairdash.server.limits import Limits, Refused, Who
 from fairdash.server.login import Login
 from fairdash.server.places import Places
 from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
@@ -122,9 +122,9 @@ class Door:
             await _LOGIN_PAGE(scope, receive, answer)
             return
         address = request.client.host if request.client else ""
-        who = {f"address {address}": ADDRESS}
+        who = [Who("address", address)]
         if user:
-            who[f"user {user}"] = 1
+            who.append(Who("user", user))
         if scope["type"] == "websocket":
             with self._limits.window(who):
                 await self._follow(request, receive, answer)

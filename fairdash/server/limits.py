@@ -1,8 +1,10 @@
 """Limits for each user and each address: windows, bytes that come in."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
 
 MIB = 1 << 20
 WINDOWS = 64  # websockets of a user at once
@@ -23,37 +25,80 @@ class Refused(Exception):
         self.retry = retry
 
 
-class Limits:
-    """Counts of what users and addresses use at the moment, in this process.
+@dataclass(frozen=True)
+class Who:
+    """A user, by id, or the address of a browser: whose uses are counted."""
 
-    ``who`` has for each name that a request counts for, a user or an address, how many
-    times the limits of a user hold for it.
+    kind: Literal["user", "address"]
+    id: str
+
+    @property
+    def share(self) -> int:
+        """How many times the limits of a user hold."""
+        return ADDRESS if self.kind == "address" else 1
+
+
+@dataclass
+class Uses:
+    """What is in use at the moment, by whom.
+
+    Attributes
+    ----------
+    windows : Counter of Who
+        Open websockets.
+    in_flight : Counter of Who
+        Bytes of requests that are being received.
+    """
+
+    windows: Counter[Who] = field(default_factory=Counter)
+    in_flight: Counter[Who] = field(default_factory=Counter)
+
+    def add(self, more: "Uses") -> None:
+        """Count what is used elsewhere as well."""
+        self.windows.update(more.windows)
+        self.in_flight.update(more.in_flight)
+
+
+class Limits:
+    """Counts of what users and addresses use at the moment.
 
     Parameters
     ----------
     body : int
         Bytes of one request.
+
+    Attributes
+    ----------
+    elsewhere : Uses
+        What other replicas have told of, see `fairdash.server.peers`.
     """
 
     def __init__(self, body: int) -> None:
         self._body = body
-        self._windows: Counter[str] = Counter()
-        self._in_flight: Counter[str] = Counter()
+        self._here = Uses()
+        self.elsewhere = Uses()
+
+    def uses(self) -> Uses:
+        """Return what is used in this process, as it is now."""
+        return Uses(Counter(self._here.windows), Counter(self._here.in_flight))
 
     @contextmanager
-    def window(self, who: Mapping[str, int]) -> Iterator[None]:
+    def window(self, who: Sequence[Who]) -> Iterator[None]:
         """Count an open websocket; raises Refused when there are too many."""
-        if any(self._windows[name] >= WINDOWS * n for name, n in who.items()):
-            raise Refused(429, "Too many windows are open. Close some, then reload.")
-        self._windows.update(who.keys())
+        for one in who:
+            opened = self._here.windows[one] + self.elsewhere.windows[one]
+            if opened >= WINDOWS * one.share:
+                words = "Too many windows are open. Close some, then reload."
+                raise Refused(429, words)
+        self._here.windows.update(who)
         try:
             yield
         finally:
             # Subtraction in place forgets names that use nothing any more.
-            self._windows -= Counter(who.keys())
+            self._here.windows -= Counter(who)
 
     @contextmanager
-    def body(self, who: Mapping[str, int]) -> Iterator[Callable[[int], None]]:
+    def body(self, who: Sequence[Who]) -> Iterator[Callable[[int], None]]:
         """Give a function that counts bytes of one request as they come in.
 
         It raises Refused where they are too many, whatever the request has announced.
@@ -63,14 +108,16 @@ class Limits:
         def count(n: int) -> None:
             nonlocal size
             size += n
-            self._in_flight.update(dict.fromkeys(who, n))
+            self._here.in_flight.update(dict.fromkeys(who, n))
             if size > self._body:
                 most = f"{self._body // MIB} MiB"
                 raise Refused(413, f"A request may have {most}. Send a smaller file.")
-            if any(self._in_flight[name] > IN_FLIGHT * n for name, n in who.items()):
-                raise Refused(429, "Too much is uploaded at once. Wait for it.")
+            for one in who:
+                coming = self._here.in_flight[one] + self.elsewhere.in_flight[one]
+                if coming > IN_FLIGHT * one.share:
+                    raise Refused(429, "Too much is uploaded at once. Wait for it.")
 
         try:
             yield count
         finally:
-            self._in_flight -= Counter(dict.fromkeys(who, size))
+            self._here.in_flight -= Counter(dict.fromkeys(who, size))

@@ -5,9 +5,9 @@ import gc
 import logging
 import socket
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
 from threading import Thread
 from time import monotonic
@@ -32,6 +32,7 @@ from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.base_url import BaseUrl
 from fairdash.server.door import Door, Rules
 from fairdash.server.limits import MIB, Limits
+from fairdash.server.peers import Peers
 from fairdash.server.provider import Provider
 from fairdash.server.turns import (
     BACKLOG,
@@ -41,7 +42,7 @@ from fairdash.server.turns import (
     Server,
     Turns,
 )
-from fairdash.store import SessionRecords, Store, open_store, trouble
+from fairdash.store import Store, open_store, trouble
 
 SWITCH = 0.0001  # seconds until another session may compute, where Python says 0.005
 READY_SECONDS = 1.0  # for which a look at the store is believed
@@ -57,11 +58,26 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     store = open_store(home)
     provider = Provider(rules.login) if rules.login else None
     routes = provider.routes() if provider else []
+    records = store.sessions()
+    limits = cache(_limits)  # the app reads the configuration, which says them
+
+    def door(app: ASGIApp) -> Door:
+        return Door(app, rules, records, limits())
+
+    @asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        """Keep what only users need."""
+        if provider is None:
+            yield
+            return
+        async with provider.open(app), Peers(store.documents, limits()).open():
+            yield
+
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
         routes=[Route(READY, Readiness(store).answer), *routes],
-        middleware=[Middleware(_door, rules, store.sessions()), Middleware(BaseUrl)],
-        lifespan=provider.open if provider else None,
+        middleware=[Middleware(door), Middleware(BaseUrl)],
+        lifespan=lifespan,
     )
     _configure(port)
     gc.collect()
@@ -122,9 +138,9 @@ class Readiness:
         return True
 
 
-def _door(app: ASGIApp, rules: Rules, records: SessionRecords) -> Door:
+def _limits() -> Limits:
     upload = config.get_option("server.maxUploadSize") + 1  # its envelope
-    return Door(app, rules, records, Limits(upload * MIB))
+    return Limits(upload * MIB)
 
 
 def _configure(port: int) -> None:

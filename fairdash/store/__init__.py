@@ -7,6 +7,7 @@ __all__ = [
     "Artifact",
     "Claim",
     "DatasetRecord",
+    "Documents",
     "Draft",
     "Homes",
     "RunRecord",
@@ -33,6 +34,7 @@ load("sqlalchemy")
 from fairdash.store._artifacts import Artifact
 from fairdash.store._backup import back_up
 from fairdash.store._database import Claim
+from fairdash.store._documents import Documents
 from fairdash.store._errors import StoreError, Unreachable, trouble
 from fairdash.store._files import private, write_file
 from fairdash.store._homes import Homes

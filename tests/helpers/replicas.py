@@ -1,7 +1,6 @@
 """Replicas of the app behind the balancer of docs/deploy, on this machine."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
+from caddy import installed_caddy
 from conftest import free_port, is_healthy, wait_until
 from openid import SECRETS
 
@@ -51,16 +50,6 @@ class Replica:
     def log(self):
         """What it has written so far."""
         return (self.folder / "log").read_text()
-
-
-def installed_caddy():
-    """Return the path of Debian's Caddy; skip the test where it is not installed."""
-    caddy = shutil.which("caddy")
-    if caddy is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("caddy is not installed, and CI must not skip it")
-        pytest.skip("Debian's caddy is not installed")
-    return caddy
 
 
 @contextmanager

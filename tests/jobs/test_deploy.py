@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 import yaml
-from replicas import installed_caddy
+from caddy import installed_caddy
 
 from fairdash.cli import app
 

@@ -56,6 +56,9 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
         wake(store)
         assert not engine.engine_lives(store.home)  # the other machine has one
         assert engine.why_waits(store, store.snapshot(run)) == ""
+        with monkeypatch.context() as patch:  # nor need it look for open runs
+            patch.setattr(engine, "has_open_runs", lambda _: pytest.fail("it looked"))
+            assert not engine.lacks_engine(store)
         claim.check()
         with store.database.writing() as connection:
             connection.execute(sa.text(end), {"lock": server.ENGINE_LOCK})
@@ -63,6 +66,7 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
             claim.check()
         with store.database.claim() as second:
             assert second is not None
+        assert engine.lacks_engine(store)
 
 
 def test_a_run_waits_for_a_server_that_restarts(
