@@ -33,32 +33,35 @@ class Visitor:
         """Return the answer to a request."""
         return self.web.get(self.address + path, headers=headers, timeout=PATIENCE)
 
-    @contextmanager
-    def window(self, page="", query=""):
-        """Open a page; give its window once the page is drawn."""
-        token = self.web.cookies["_streamlit_xsrf"]
+    def handshake(self):
+        """Return what a websocket of this browser is opened with."""
         cookies = "; ".join(f"{each.name}={each.value}" for each in self.web.cookies)
-        with connect(
-            self.address.replace("http", "ws") + "/_stcore/stream",
-            origin=self.address,
-            subprotocols=["streamlit", token],
-            additional_headers={"Cookie": cookies},
-            max_size=None,
-            open_timeout=PATIENCE,
-        ) as link:
-            self._keep_cookies(link.response.headers.get_all("Set-Cookie"))
-            window = Window(self, link)
-            window.open(page, query)
-            yield window
+        return {
+            "uri": self.address.replace("http", "ws") + "/_stcore/stream",
+            "origin": self.address,
+            "subprotocols": ["streamlit", self.web.cookies["_streamlit_xsrf"]],
+            "additional_headers": {"Cookie": cookies},
+            "max_size": None,
+            "open_timeout": PATIENCE,
+        }
 
-    def _keep_cookies(self, lines):
-        """Keep the cookies of an answer that `requests` has not seen."""
-        for line in lines:
+    def keep_cookies(self, link):
+        """Keep the cookies that a websocket was answered with."""
+        for line in link.response.headers.get_all("Set-Cookie"):
             name, _, value = line.partition(";")[0].partition("=")
             known = [cookie for cookie in self.web.cookies if cookie.name == name]
             for cookie in known:
                 cookie.value = value
                 self.web.cookies.set_cookie(cookie)
+
+    @contextmanager
+    def window(self, page="", query=""):
+        """Open a page; give its window once the page is drawn."""
+        with connect(**self.handshake()) as link:
+            self.keep_cookies(link)
+            window = Window(self, link)
+            window.open(page, query)
+            yield window
 
 
 class Window:
