@@ -1,7 +1,7 @@
 """Audit decisions or scores of any model: who is worse off, by which measure."""
 
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
@@ -15,7 +15,6 @@ from fairdash._counts import RowCounts, people_of
 from fairdash._escaping import as_printed, visible, visible_table
 from fairdash._validation import check_lengths, check_one_of
 from fairdash._wording import distinct_labels, number, plural
-from fairdash.analysis import cells_of
 from fairdash.audits.arguments import Arguments
 from fairdash.audits.measuring import finding_of, measured
 from fairdash.brought import TableModel, positive_scores
@@ -23,6 +22,7 @@ from fairdash.datasets import DrawnRows, Subgroups
 from fairdash.metrics import (
     MEASURES,
     Finding,
+    LocalMeasure,
     Speech,
     as_probabilities,
     both_ways,
@@ -65,6 +65,8 @@ class Audit:
         widest, or the surest where the widest could be chance. One is sure where its
         interval excludes 0 and no group expects fewer than five rows of either value,
         inside a subgroup where it is beyond chance; ``reason`` says why one is not.
+    selection : LocalMeasure
+        The selection rate, of the same count of rows as other measures of decisions.
     excluded : dict of str to int
         Rows that were excluded before, by reason.
     recalibrated : bool
@@ -84,6 +86,7 @@ class Audit:
     verdict: str
     confidence: float
     findings: list[Finding]
+    selection: LocalMeasure = field(repr=False)
     excluded: dict[str, int] = field(default_factory=dict)
     recalibrated: bool = False
     sample: DrawnRows | None = None
@@ -275,16 +278,6 @@ def audit(
     if subgroups is not None:
         labels, min_size = columns.subgroups(subgroups, min_size, weight)
         check_lengths(pred, labels)
-    if raw is None and weight is None and unit is None:
-        # Decisions of equal rows are counted once: every number depends on the cells
-        # of group, subgroup, decision and outcome only.
-        cells = cells_of(y, pred, groups, labels)
-        if cells is not None:
-            y = cells.of(y)
-            pred = cells.of(pred)
-            groups = cells.of(groups)
-            labels = cells.of(labels)
-            weight = cells.counts
     rows: dict[str, Any] = {
         "sensitive_features": groups,
         "sample_weight": weight,
@@ -353,10 +346,21 @@ def audit(
         verdict=verdict,
         confidence=confidence,
         findings=findings,
+        selection=_selection(estimates, pred, rows),
         recalibrated=any(values is not raw for values in probabilities),
         sample=columns.drawn,
         remarks=columns.remarks(sensitive_features, subgroups) if checks else (),
     )
+
+
+def _selection(
+    estimates: Mapping[str, LocalMeasure], pred: Any, rows: Mapping[str, Any]
+) -> LocalMeasure:
+    """Return the selection rate, without another count if decisions are measured."""
+    for measure, of_rows in estimates.items():
+        if catalog.measure_of(measure).takes == "decision":
+            return of_rows.of_same_rows("selection_rate")
+    return LocalMeasure.of("selection_rate", None, pred, subgroups=None, **rows)
 
 
 def weights_of(columns: Arguments, weight: Any, counts: Any) -> Any:

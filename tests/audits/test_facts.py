@@ -14,6 +14,7 @@ from scipy.stats import fisher_exact
 from fairdash.audits import tables
 from fairdash.audits.tables.limits import check_policy
 from fairdash.audits.tables.policy import Policy
+from fairdash.metrics.group.cells import Cells
 from fairdash.reports import adverse_pack, ll144_pack, show
 
 SOURCE = tables.Source("people.csv", "ab" * 32, 900, "2026-03-01T12:00:00Z")
@@ -354,3 +355,40 @@ def test_what_the_law_asks_for_is_given_or_listed_as_missing():
     fields = json.loads(made.to_json())["fields"]
     assert fields["Distribution date of the tool"] == "1 May 2026"
     assert "Applications of 2025" in made.to_markdown()
+
+
+def test_facts_are_of_the_rows_that_the_audit_counted(monkeypatch):
+    frame, asked = table_of(0)
+    question = tables.TableQuestion(**asked)
+    audit = tables.audit_table(frame, question, SOURCE)
+    counts = []
+    counted = Cells.of
+    monkeypatch.setattr(
+        Cells,
+        "of",
+        lambda *args, **kwargs: counts.append(1) or counted(*args, **kwargs),
+    )
+    again = tables.TableFacts.of_audits(audit.rows, audit.audits, question)
+    assert not counts
+    of_rows = tables.TableFacts.of(audit.rows, audit.rows.decided, question)
+    assert counts
+    for name, part in of_rows.parts.items():
+        for facts in (audit.facts.parts[name], again.parts[name]):
+            pd.testing.assert_frame_equal(facts.groups, part.groups)
+            pd.testing.assert_frame_equal(facts.comparisons, part.comparisons)
+
+
+@pytest.mark.parametrize("values", [(1.0, 2.0), (True, False)])
+def test_groups_that_are_numbers_have_one_name_in_all_documents(values):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"sex": rng.choice(values, 400), "hired": rng.integers(0, 2, 400)}
+    )
+    question = tables.TableQuestion(groups=("sex",), decision="hired=1")
+    audit = tables.audit_table(frame, question, SOURCE)
+    in_audit = audit.audits["sex"].by_group["group"].astype(str)
+    assert audit.facts.parts["sex"].groups["group"].tolist() == in_audit.tolist()
+    scored = frame.assign(score=rng.normal(size=400))
+    question = tables.TableQuestion(groups=("sex",), score="score", threshold=0.0)
+    impact = tables.adverse_impact(scored, question).tables["sex"]
+    assert np.isfinite(impact["smd"]).all()

@@ -19,6 +19,7 @@ from fairdash.audits.tables.audit import decisions_of
 from fairdash.audits.tables.counting import count_rows
 from fairdash.audits.tables.facts import GroupFacts, TableFacts, group_facts
 from fairdash.audits.tables.question import TableQuestion
+from fairdash.metrics import counting
 
 # Two-sided chance of two deviations, for a single comparison: .0455.
 _TWO_DEVIATIONS = float(2 * norm.sf(2))
@@ -70,7 +71,7 @@ def adverse_impact(frame: pd.DataFrame, question: TableQuestion) -> AdverseImpac
     facts = TableFacts.of(rows, decided, question)
     tables = {}
     for columns, (name, part) in zip(rows.crossed, facts.parts.items(), strict=True):
-        groups = np.asarray(Arguments(rows.frame).groups(list(columns)), dtype=str)
+        groups = Arguments(rows.frame).groups(list(columns))
         tables[name] = _tests(part, groups, scores)
     return AdverseImpact(_at_once(tables), facts)
 
@@ -118,7 +119,7 @@ def impact_tests(
         pooled standard deviation, with its interval at 95 %; NaN without scores).
     """
     facts = group_facts(selected, groups, reference=reference)
-    return _at_once({"": _tests(facts, np.asarray(groups), scores)})[""]
+    return _at_once({"": _tests(facts, groups, scores)})[""]
 
 
 def _at_once(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -140,6 +141,7 @@ def _at_once(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
     """Return a row of tests for each comparison of a group with the reference."""
     counts = part.groups.set_index("group")
+    names, codes = counting.group_codes(groups, groups)
     rows = []
     for pair in part.comparisons.rename(columns=_NAMES).to_dict("records"):
         group = pair["group"]
@@ -149,7 +151,8 @@ def _tests(part: GroupFacts, groups: Any, scores: Any) -> pd.DataFrame:
         if scores is not None:
             values = np.asarray(scores, dtype=float)
             smd = standardised_difference(
-                values[groups == group], values[groups == reference]
+                values[codes == names.index(group)],
+                values[codes == names.index(reference)],
             )
             row |= {"smd": smd.value, "smd_low": smd.low, "smd_high": smd.high}
         rows.append(row)

@@ -223,7 +223,7 @@ def audit_table(
     audits = _corrected(
         audits, lambda name, times: audit_by(crossed[name], first_measure, times)
     )
-    facts = TableFacts.of(counted, counted_decisions, question, confidence=confidence)
+    facts = TableFacts.of_audits(counted, audits, question)
     deciding = _deciding(rows, decided, question)
     return TableAudit(question, rows, source, audits, facts, deciding)
 

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from fairdash._counts import people_of
 from fairdash._validation import CROSS
 from fairdash._wording import listing
 from fairdash.audits.arguments import Arguments
+from fairdash.audits.decisions import Audit
 from fairdash.audits.tables.counting import CountedRows
 from fairdash.audits.tables.question import TableQuestion
-from fairdash.metrics import GroupMeasure, intervals
+from fairdash.metrics import LocalMeasure, intervals
 
 MEASURE = "selection_rate"
 
@@ -133,12 +133,7 @@ class TableFacts:
 
     @classmethod
     def of(
-        cls,
-        rows: CountedRows,
-        decided: ArrayLike,
-        question: TableQuestion,
-        *,
-        confidence: float = 0.95,
+        cls, rows: CountedRows, decided: ArrayLike, question: TableQuestion
     ) -> "TableFacts":
         """Return the facts of rows that were decided so."""
         table = rows.frame
@@ -150,10 +145,26 @@ class TableFacts:
                 reference=question.reference,
                 favourable=question.favourable,
                 sample_weight=rows.weights(question),
-                cluster=_column(table, question.unit),
-                confidence=confidence,
+                cluster=None if question.unit is None else table[question.unit].array,
             )
             for columns in rows.crossed
+        }
+        return cls(rows, parts)
+
+    @classmethod
+    def of_audits(
+        cls, rows: CountedRows, audits: Mapping[str, Audit], question: TableQuestion
+    ) -> "TableFacts":
+        """Return the facts of rows from their audits by each column of groups."""
+        parts = {
+            name: facts_of(
+                part.selection,
+                feature=name,
+                reference=question.reference,
+                favourable=question.favourable,
+                confidence=part.confidence,
+            )
+            for name, part in audits.items()
         }
         return cls(rows, parts)
 
@@ -188,7 +199,6 @@ def group_facts(
     favourable: bool = True,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-    confidence: float = 0.95,
 ) -> GroupFacts:
     """Return counts, rates and comparisons of the groups of some rows.
 
@@ -196,31 +206,55 @@ def group_facts(
     ----------
     decided : array of bool, (n_rows,)
     groups : array, (n_rows,)
+    reference, favourable
+        As in `facts_of`.
+    """
+    selection = LocalMeasure.of(
+        MEASURE,
+        None,
+        np.asarray(decided, dtype=bool),
+        sensitive_features=groups,
+        subgroups=None,
+        sample_weight=sample_weight,
+        cluster=cluster,
+    )
+    return facts_of(
+        selection, feature=feature, reference=reference, favourable=favourable
+    )
+
+
+def facts_of(
+    selection: LocalMeasure,
+    *,
+    feature: str = "",
+    reference: str | None = None,
+    favourable: bool = True,
+    confidence: float = 0.95,
+) -> GroupFacts:
+    """Return counts, rates and comparisons of groups whose selection is measured.
+
+    Parameters
+    ----------
+    selection : LocalMeasure
+        Of the selection rate.
     reference : str, optional
         Group that others are compared with; by default the one with the best rate of
         those with enough rows, as `fairdash.metrics.measure_gaps` chooses it.
     """
-    flags = np.asarray(decided, dtype=bool)
-    labels = np.asarray(groups, dtype=str)
-    estimates = GroupMeasure.of(
-        MEASURE,
-        None,
-        flags.astype(np.int8),
-        sensitive_features=labels,
-        sample_weight=sample_weight,
-        cluster=cluster,
-    )
+    estimates = selection.by_group
     rates = estimates.table(confidence=confidence)
     # A sampling weight is no number of people: n counts rows, or people of a count.
-    people = people_of(sample_weight)
-    if people is None:
-        people = np.ones(len(flags))
-    counted = pd.DataFrame({"n": people, "positive": people * flags})
-    counts = counted.groupby(labels).sum().astype(np.int64)
-    table = counts.rename_axis("group").reset_index()
-    by_group = rates.set_index(rates["group"].astype(str))
-    for name, column in (("rate", "value"), ("low", "ci_low"), ("high", "ci_high")):
-        table[name] = table["group"].map(by_group[column])
+    rows = selection.decided_by_group
+    table = pd.DataFrame(
+        {
+            "group": rates["group"].astype(str),
+            "n": rows.n,
+            "positive": rows.decided,
+            "rate": rates["value"],
+            "low": rates["ci_low"],
+            "high": rates["ci_high"],
+        }
+    )
 
     # A reference that the rows choose may be any group, so intervals then hold for all
     # pairs of groups, not only for those with it.
@@ -236,7 +270,7 @@ def group_facts(
     )
     return GroupFacts(
         feature=feature,
-        rows=int(people.sum()),
+        rows=int(rows.n.sum()),
         groups=table,
         reference=_reference(table, together, is_named, favourable),
         comparisons=_comparisons(together, alone),
@@ -286,7 +320,3 @@ def _comparisons(together: pd.DataFrame, alone: pd.DataFrame) -> pd.DataFrame:
         table[f"{name}_alone_low"] = alone[low]
         table[f"{name}_alone_high"] = alone[high]
     return table.assign(too_few=together["too_few"])
-
-
-def _column(table: pd.DataFrame, name: str | None) -> Any:
-    return None if name is None else table[name].array

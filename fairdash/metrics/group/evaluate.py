@@ -248,13 +248,6 @@ class _Counted(NamedTuple):
             ]
         )
 
-    def decided_by_outcome(self, cell_of_place: Codes, n_cells: int) -> counting.Counts:
-        """Return the share decided 1 at either outcome, (models, 2, cells)."""
-        shares = [
-            model.decided_by_outcome(cell_of_place, n_cells) for model in self.models
-        ]
-        return np.stack(shares)
-
 
 @in_one_order
 def decision_status(

@@ -1,7 +1,7 @@
 """Any measure inside subgroups: its gaps, and what chance alone makes of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fairdash._validation import check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.cells import Cells
+from fairdash.metrics.group.cells import Cells, DecidedRows
 from fairdash.metrics.group.counting import group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
@@ -219,6 +219,20 @@ class LocalMeasure(LocalValues):
         one_cell = np.zeros(self.cells.n_places, np.int64)
         values: CellValues = self.counted.estimate(self.measure, one_cell, (1,))
         return values
+
+    def of_same_rows(self, measure: str) -> "LocalMeasure":
+        """Return another measure of the same decisions, which are not counted again."""
+        cells = self.cells
+        values = self.counted.estimate(measure, cells.cell_of_place, cells.shape)
+        return replace(self, measure=measure, values=values)
+
+    @property
+    def decided_by_group(self) -> DecidedRows:
+        """How many rows, or people, each group has, and how many are decided 1."""
+        decided: DecidedRows = self.counted.decided_rows(
+            self.cells.group_of_place, len(self.cells.groups)
+        )
+        return decided
 
     @property
     def by_group(self) -> GroupMeasure:
