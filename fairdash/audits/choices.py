@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairdash._change import by_metric, excludes_zero
 from fairdash._deciding import Deciding
 from fairdash._metric_names import PARITY, WORST
-from fairdash._wording import moved_words, plural, sentences
+from fairdash._wording import ROWS, Noun, moved_words, sentences
 from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.by_subgroup import named_metrics
@@ -201,7 +201,8 @@ def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
     gap = widest_gap(store, model, data)
     facts = metrics.to_dict("records")[0], changes, gap, speech_of(store, data)
     before = widest_gap(store, reference, data) if plain else None
-    verdict, details = model_brief(*facts, before=before), verdict_words(*facts)
+    verdict = model_brief(*facts, before=before)
+    details = verdict_words(*facts, store.dataset(data).roles.noun)
     judged = sweep.result.deciding(place)
     if judged.idle and not Deciding.of(facts[0]).idle:
         what = f"{model.label} {judged.predicate()} on validation rows"
@@ -215,7 +216,11 @@ def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
 
 
 def verdict_words(
-    row: Mapping[Any, Any], changes: pd.DataFrame | None, gap: Finding, speech: Speech
+    row: Mapping[Any, Any],
+    changes: pd.DataFrame | None,
+    gap: Finding,
+    speech: Speech,
+    noun: Noun = ROWS,
 ) -> str:
     """Say what a model changes beside the plain one, and who is worse off by it.
 
@@ -223,7 +228,8 @@ def verdict_words(
     where a 95% interval excludes 0; else the interval is told. ``row`` is of
     `metrics_by_setting`, ``changes`` of `paired_changes`, ``gap`` of `widest_gap`.
     """
-    label, rows = row["label"], plural(round(row["n"]), "test row")
+    label = row["label"]
+    rows = noun.counted(round(row["n"]), "test")
     if (deciding := Deciding.of(row)).idle:
         return deciding.details(label)
     if row["n_seeds"] > 1:

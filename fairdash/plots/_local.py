@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash._escaping import coloured, in_lines
-from fairdash._wording import count, gap_size, group_label, interval, number
+from fairdash._wording import ROWS, Noun, gap_size, group_label, interval, number
 from fairdash.plots import theme
 from fairdash.plots._rows import (
     UNDER_POINTER,
@@ -42,6 +42,7 @@ def plot_local_di(
     points: bool = True,
     said: str = "",
     worse_off: pd.DataFrame | None = None,
+    noun: Noun = ROWS,
 ) -> theme.Picture:
     """One row per subgroup, one mark per model, row counts by group beside.
 
@@ -72,6 +73,8 @@ def plot_local_di(
     worse_off : DataFrame, optional
         label, subgroup, group: who is worse off where that is clear. With three and
         more groups a gap has no one direction, and models keep their fill.
+    noun : Noun
+        What is counted: rows, or the people that rows of counts stand for.
     """
     style = gap_size if points else number
     labels = models["label"].tolist()
@@ -105,7 +108,7 @@ def plot_local_di(
                 of_model,
                 "gap",
                 ("ci_low", "ci_high"),
-                _hover(values[values["label"] == label], groups, symbol, style),
+                _hover(values[values["label"] == label], groups, symbol, style, noun),
                 series=i,
                 aside=aside,
                 rows=[rows[name] for name in of_model["subgroup"].astype(str)],
@@ -128,7 +131,7 @@ def plot_local_di(
 
     def more_traces(places: list[float]) -> list[theme.Spec]:
         place_of = dict(zip(subgroups, places, strict=True))
-        traces = _counts(counts, place_of, groups, feature)
+        traces = _counts(counts, place_of, groups, feature, noun)
         traces += _true_gaps(place_of, truth)
         if fills is not None:
             traces += _fill_keys(groups, feature)
@@ -151,7 +154,7 @@ def plot_local_di(
         emphasised=said,
         grouped=True,
         extra=more_traces,
-        layout=_beside(groups, feature),
+        layout=_beside(groups, feature, noun),
         least=20 + 4 * len(labels),
         around=70 + _BELOW + _LINE * len(groups),
         lowest=_LOWEST,
@@ -215,6 +218,7 @@ def _hover(
     groups: tuple[str, ...],
     symbol: str,
     style: Callable[[float], str],
+    noun: Noun,
 ) -> Callable[[theme.Spec], str]:
     values = cells.set_index(["subgroup", "group"])["value"]
 
@@ -226,7 +230,7 @@ def _hover(
             f"{group} {number(of_subgroup[group])}" for group in groups
         )
         ends = interval(row["ci_low"], row["ci_high"], style)
-        gap = f"{style(row['gap'])} ({ends}), {row['n']:,.0f} rows"
+        gap = f"{style(row['gap'])} ({ends}), {noun.counted(round(row['n']))}"
         if len(groups) > 2:
             gap += f"; lowest {of_subgroup.idxmin()}, highest {of_subgroup.idxmax()}"
         return in_lines(f"{row['subgroup']}: {gap}", f"{symbol}: {of_groups}")
@@ -246,7 +250,11 @@ def _true_gaps(
 
 
 def _counts(
-    cells: pd.DataFrame, places: dict[str, float], groups: tuple[str, ...], feature: str
+    cells: pd.DataFrame,
+    places: dict[str, float],
+    groups: tuple[str, ...],
+    feature: str,
+    noun: Noun,
 ) -> list[theme.Spec]:
     bars = []
     for group, colour in theme.group_colours(groups).items():
@@ -263,15 +271,15 @@ def _counts(
                 "marker": {"color": colour, "line": {"width": 0}},
                 "name": label,
                 "showlegend": False,
-                "hovertext": [f"{label}: {count(n)} rows" for n in of_group["n"]],
+                "hovertext": [f"{label}: {noun.counted(n)}" for n in of_group["n"]],
                 "hovertemplate": UNDER_POINTER,
             }
         )
     return bars
 
 
-def _beside(groups: tuple[str, ...], feature: str) -> theme.Spec:
-    axis = theme.value_axis("rows", ",d", nticks=2, tickangle=0, showgrid=False)
+def _beside(groups: tuple[str, ...], feature: str, noun: Noun) -> theme.Spec:
+    axis = theme.value_axis(noun.several, ",d", nticks=2, tickangle=0, showgrid=False)
     named = [
         coloured(group_label(feature, name), "■", colour)
         for name, colour in theme.group_colours(groups).items()

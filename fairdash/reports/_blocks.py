@@ -14,7 +14,16 @@ from fairdash.plots import Picture
 
 MOST_ROWS = 200  # of a table, so that a report stays small
 # begin the names of counts; expected ones have a decimal
-_COUNTS = ("Rows", "Seeds", "Test rows", "Settings", "To 1", "To 0", "Changed")
+_COUNTS = (
+    "Rows",
+    "People",
+    "Seeds",
+    "Test rows",
+    "Settings",
+    "To 1",
+    "To 0",
+    "Changed",
+)
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def _summary_caption(result: gaps.LocalResult) -> str:
     """Say of how many rows and seeds the numbers are, and the floor of chance."""
     seeds = plural(result.n_seeds, "seed")
     mean = seeds if result.n_seeds == 1 else f"mean of {seeds}"
-    caption = f"{plural(round(result.row['n']), 'test row')}, {mean}, 95% intervals."
+    caption = f"{result.size}, {mean}, 95% intervals."
     if pd.notna(result.chance):
         caption += (
             f" By chance, the largest local gap of {result.label} stays below "

@@ -195,6 +195,26 @@ def test_few_rows_of_one_score_do_not_say_what_their_area_is():
     assert found["ci_high"].iloc[1] < 0.52
 
 
+@pytest.mark.parametrize(("sign", "area"), [(1, 1.0), (-1, 0.0)])
+def test_outcomes_that_scores_part_have_an_area_without_an_interval(sign, area):
+    """Sums of weights may or may not add up to 1: the answer does not depend on it."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y = rng.permutation(np.arange(60) % 2)
+        p = 0.5 + sign * (y - 0.5) * rng.uniform(0.1, 1, 60)
+        for sampling in ({}, {"cluster": np.arange(60) // 3}):
+            found = metrics.measure_by_group(
+                "auc",
+                y,
+                p,
+                sensitive_features=np.arange(60) // 30,
+                sample_weight=rng.lognormal(0, 2, 60),
+                **sampling,
+            )
+            assert found["value"].tolist() == [area, area]
+            assert found[["ci_low", "ci_high"]].isna().all(axis=None)
+
+
 def test_probabilities_of_scores_are_of_other_rows_and_whole_units():
     """Scores that say nothing: fitted to their own rows they look as if they did."""
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 import pytest
 
+from fairdash._wording import PEOPLE
 from fairdash.plots import plot_local_di
 
 
@@ -54,6 +55,15 @@ def test_row_counts_stand_beside_in_the_colours_of_the_groups(shown, groups):
         'Other <span style="color:#000002">■</span>'
     )
     assert figure.layout.margin.b > -named.yshift
+
+
+def test_people_are_counted_as_people(shown, groups):
+    figure = plot_local_di(**shown, groups=groups, noun=PEOPLE).figure
+    assert figure.layout.xaxis2.title.text == "people"
+    assert bars(figure)[0].hovertext[2] == "Caucasian: 9 people"
+    drawn = figure.to_json()
+    assert "100 people" in drawn
+    assert "100 rows" not in drawn
 
 
 def test_the_grey_band_ends_where_chance_does(shown, groups):

@@ -106,11 +106,12 @@ def _local_result(
         changes,
         " ".join(filter(None, notes)),
         measure,
-        "test row" if main.seeds else "row",
+        on_all_rows=not main.seeds,
         inside=by_model[-1].inside,
         whole=by_model[-1].whole,
         earlier=tuple(measured.inside for measured in by_model[:-1]),
         opposed=both_ways(main_seeds),
+        noun=store.dataset(dataset_id).roles.noun,
     )
 
 

@@ -135,6 +135,7 @@ class LocalResult(LocalGaps):
             "truth": truth,
             "points": catalog.measure_of(self.measure).in_points,
             "said": self.finding and subgroup_of(self.finding),
+            "noun": self.noun,
             "worse_off": self.directions(dataset.roles.positive_is != "unfavourable"),
         }
         table = self.gaps[self.gaps["subgroup"].isin(subgroups)]
@@ -164,7 +165,7 @@ class LocalResult(LocalGaps):
         table["Measure"] = [_CHANGED.get(name, name) for name in table["Measure"]]
         note = (
             f"{self.label} after, {self.models['label'].iloc[0]} before, on the same "
-            "test rows; 95% intervals of the change."
+            f"test {self.noun.several}; 95% intervals of the change."
         )
         return Listing("What changed", table, note)
 
@@ -191,13 +192,14 @@ class LocalResult(LocalGaps):
         columns["Low"] = gaps["ci_low"].to_numpy()
         columns["High"] = gaps["ci_high"].to_numpy()
         columns["Ratio"] = ratios["ratio"].to_numpy()
-        columns["Rows"] = gaps["n"].to_numpy()
+        counted = self.noun.several.capitalize()
+        columns[counted] = gaps["n"].to_numpy()
         symbol = catalog.MEASURE_SYMBOLS[self.measure]
         for group, cells in self.model_cells.groupby("group", sort=False):
             label = group_label(feature, str(group))
             cells = cells.set_index("subgroup").reindex(gaps["subgroup"])
             columns[f"{symbol} {label}"] = cells["value"].to_numpy()
-            columns[f"Rows {label}"] = [
+            columns[f"{counted} {label}"] = [
                 count(int(n)) if np.isfinite(n) else UNDEFINED for n in cells["n"]
             ]
         if self.n_seeds > 1:
@@ -227,7 +229,7 @@ class LocalResult(LocalGaps):
         crossed = CROSS.join(subgroups.columns) or "all rows"
         return (
             name,
-            plural(round(self.row["n"]), self.rows),
+            self.size,
             f"subgroups {crossed}",
             plural(self.n_seeds, "seed") if not self.on_all_rows else "",
         )

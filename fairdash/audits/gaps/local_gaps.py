@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fairdash._deciding import Deciding
-from fairdash._wording import NO_SUBGROUPS
+from fairdash._wording import NO_SUBGROUPS, ROWS, Noun
 from fairdash.metrics import (
     BothWays,
     Finding,
@@ -43,6 +43,8 @@ class LocalGaps:
         Paired changes against the first model, if there is one on the same rows.
     note : str
         Which seeds are compared.
+    on_all_rows : bool
+        Whether models are measured on all rows, not on the test rows of seeds.
     inside : tuple of Finding
         The groups farthest apart in each estimable subgroup, the higher one first.
     whole : Finding or None
@@ -51,6 +53,8 @@ class LocalGaps:
         ``inside`` of the models before the one looked at, in their order.
     opposed : BothWays or None
         Groups whose gaps point both ways inside subgroups.
+    noun : Noun
+        What is counted: rows, or the people that rows of counts stand for.
     """
 
     label: str
@@ -60,11 +64,12 @@ class LocalGaps:
     changes: pd.DataFrame | None
     note: str = ""
     measure: str = "selection_rate"
-    rows: str = "test row"
+    on_all_rows: bool = False
     inside: tuple[Finding, ...] = ()
     whole: Finding | None = None
     earlier: tuple[tuple[Finding, ...], ...] = ()
     opposed: BothWays | None = None
+    noun: Noun = ROWS
 
     @cached_property
     def row(self) -> "pd.Series[Any]":
@@ -98,9 +103,10 @@ class LocalGaps:
         return ratios_of(self.estimates, self.measure, self.label)
 
     @property
-    def on_all_rows(self) -> bool:
-        """Whether models are measured on all rows, not on the test rows of seeds."""
-        return self.rows == "row"
+    def size(self) -> str:
+        """How many rows, or people, the model looked at is measured on."""
+        kind = "" if self.on_all_rows else "test"
+        return self.noun.counted(round(self.row["n"]), kind)
 
     @property
     def n_seeds(self) -> int:

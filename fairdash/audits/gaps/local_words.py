@@ -9,7 +9,6 @@ from fairdash._wording import (
     floor_words,
     group_label,
     number,
-    plural,
     sentences,
     whole_points,
 )
@@ -96,7 +95,7 @@ def caption(gaps: LocalGaps) -> str:
         part = f", {n_drawn} of {n_subgroups} with most rows or widest gaps,"
     text = (
         f"Gap in {catalog.measure_in_text(gaps.measure)} by subgroup{part} on "
-        f"{plural(round(gaps.row['n']), gaps.rows)}, {seeds}95% "
+        f"{gaps.size}, {seeds}95% "
         f"{catalog.INTERVAL_KINDS[gaps.measure]}. Dashed: the gap over all rows."
     )
     pairs = f"Intervals hold {PAIR_WORDS}"
@@ -157,7 +156,8 @@ def _reach(gaps: LocalGaps) -> str:
     if gaps.chance < _LARGE_REACH or not gaps.has_tiny_groups:
         return f"{words}."
     # Not which and how many: a report does not show how many a small group has.
-    return f"{words}: some groups have fewer than ten rows in a subgroup."
+    several = gaps.noun.several
+    return f"{words}: some groups have fewer than ten {several} in a subgroup."
 
 
 def _over_all(gaps: LocalGaps) -> str:
@@ -222,7 +222,8 @@ def _opposed_words(gaps: LocalGaps, speech: Speech) -> str:
 
 
 def _rows_words(gaps: LocalGaps) -> str:
-    rows = "all rows" if gaps.on_all_rows else f"{gaps.rows}s"
+    kind = "all" if gaps.on_all_rows else "test"
+    rows = f"{kind} {gaps.noun.several}"
     return f"mean of {gaps.n_seeds} seeds, {rows}" if gaps.n_seeds > 1 else rows
 
 

@@ -11,13 +11,15 @@ from fairdash._change import Change, by_metric
 from fairdash._deciding import Deciding
 from fairdash._metric_names import ACCURACY, PARITY, WORST, metric_title
 from fairdash._wording import (
+    ROWS,
     Kpi,
+    Noun,
     gap_size,
     interval,
     interval_note,
     percent,
-    plural,
     points,
+    sentences,
 )
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.choices import model_brief, shown_settings, verdict_words
@@ -68,6 +70,8 @@ class Outcome:
         Of `widest_gap`, of that method.
     before : Finding or None
         That of the baseline.
+    noun : Noun
+        What is counted: rows, or the people that rows of counts stand for.
     """
 
     settings: tuple[Setting, ...]
@@ -81,6 +85,7 @@ class Outcome:
     speech: Speech
     before: Finding | None = None
     n_groups: int = 2
+    noun: Noun = ROWS
 
     def answer(self) -> Answer:
         """Return what the method changed."""
@@ -95,9 +100,9 @@ class Outcome:
             model_brief(*facts, before=self.before),
             self.kpis(),
             Drawing("plot_comparison", self.models, numbers=readable(self.models)),
-            caption=_caption(self.row, moved, self.notes),
+            caption=self._caption(moved),
             difference=self.gap,
-            details=verdict_words(*facts),
+            details=verdict_words(*facts, self.noun),
             how=_HOW,
         )
 
@@ -131,6 +136,12 @@ class Outcome:
             cards.append(Kpi(label, value, note, delta=chip, good=good, help=about))
         return [*cards, chance_kpi(self.chance)]
 
+    def _caption(self, moved: str) -> str:
+        """Say how many rows and seeds there are; ``moved`` is what changed."""
+        rows = self.noun.counted(round(self.row["n"]), "test")
+        seeds = of_seeds(self.row["n_seeds"])
+        return sentences(f"{rows}, {seeds}, 95% intervals.", moved, self.notes)
+
     def _direction(self) -> str:
         return direction_words(
             self.gap,
@@ -138,11 +149,6 @@ class Outcome:
             self.n_groups,
             favourable=self.speech.favourable is not False,
         )
-
-
-def _caption(row: Mapping[Any, Any], *notes: str) -> str:
-    rows = f"{plural(round(row['n']), 'test row')}, {of_seeds(row['n_seeds'])}"
-    return " ".join(filter(None, [f"{rows}, 95% intervals.", *notes]))
 
 
 def outcome(
@@ -194,6 +200,7 @@ def outcome(
         speech=speech_of(store, dataset_id),
         before=before,
         n_groups=n_groups,
+        noun=store.dataset(dataset_id).roles.noun,
     )
 
 

@@ -34,7 +34,8 @@ def area_under_curve(
 
     Where units have several rows, the variance is that of Obuchowski (1997). Where all
     rows are placed alike, as when all scores tie, the error is the largest there can be
-    (Birnbaum and Klose 1957). A row stands for so many ``people``, without weights.
+    (Birnbaum and Klose 1957). An area of 0 or 1 has no error, whatever the weights. A
+    row stands for so many ``people``, without weights.
     """
     if people is not None:
         weight = people
@@ -52,13 +53,16 @@ def area_under_curve(
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
     of_positive = positive & counted
-    value = float(np.average(placement[of_positive], weights=weight[of_positive]))
+    of_negative = ~positive & counted
+    value = _parted(scores[of_positive], scores[of_negative])
+    if value is None:
+        value = float(np.average(placement[of_positive], weights=weight[of_positive]))
     effective = n1 * n0 / (n1 + n0)
     smaller = min(n1, n0)
     if smaller <= 1 or not 0 < value < 1:
         return Area(value, effective, np.nan, smaller, residual)
     # DeLong: the variance of the placements of either outcome, over their number.
-    for side in (of_positive, ~positive & counted):
+    for side in (of_positive, of_negative):
         row_weight = weight[side] if people is None else 1.0
         residual[side] = row_weight * (placement[side] - value) / weight[side].sum()
     row_mass = mass if people is None else counted.astype(np.float64)
@@ -73,6 +77,19 @@ def area_under_curve(
     return Area(
         value, effective, float(np.sqrt(variance)), float(units.min()), residual
     )
+
+
+def _parted(of_positive: Array, of_negative: Array) -> float | None:
+    """Return the area where all rows of an outcome lie above the others, else None.
+
+    Its value is exactly 1 or 0. Sums of weights would leave it a rounding error away,
+    or not, and an interval from 0 to 1 instead of none.
+    """
+    if of_negative.max() < of_positive.min():
+        return 1.0
+    if of_positive.max() < of_negative.min():
+        return 0.0
+    return None
 
 
 def _placements(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Array:

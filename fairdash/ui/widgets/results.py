@@ -29,7 +29,9 @@ from fairdash.ui.widgets.state import store
 _WIDTHS = [3, 1]  # of figure and cards
 _MOST_CARDS = 4  # in one row below a figure
 _MOST_CARDS_BESIDE = 6  # in two columns beside it
-_COLUMNS = {"Rows": st.column_config.NumberColumn(format="localized")}
+_COLUMNS = dict.fromkeys(
+    ("Rows", "People"), st.column_config.NumberColumn(format="localized")
+)
 _LOOKS = "looks"  # in the session, as the store has them: by run, or by data set
 _SHOWN = {"before": "Before", "both": "Before and after", "after": "After"}
 

@@ -10,6 +10,7 @@ from estimated import estimated
 from toys import ROLES, people_csv
 
 from fairdash import plots, ui
+from fairdash._wording import PEOPLE
 from fairdash.audits import Setting, gaps, trials
 from fairdash.audits.gaps import local_words
 from fairdash.datasets import Subgroups, split
@@ -191,6 +192,21 @@ def test_where_no_gap_is_sure_the_largest_is_said_to_be_chance():
     few = replace(result, whole=replace(sure.whole, sure=False))
     assert few.brief(SPEECH).endswith("Over all rows the gap may be 10 points.")
     assert few.details(SPEECH).endswith("(2 to 20), of too few rows to be sure.")
+
+
+def test_people_of_a_table_of_counts_are_called_people():
+    findings = inside("tiny", 0.5, 0.1, False), inside("large", 0.3, 0.1, False)
+    rows = result_of([TINY, LARGE], 0.6, *findings)
+    people = replace(rows, noun=PEOPLE)
+    assert "fewer than ten people in a subgroup" in people.brief(SPEECH)
+    assert people.details(SPEECH).endswith("(test people).")
+    assert " on 100 test people, " in people.caption()
+    assert people.facts("table", SUBGROUPS)[1] == "100 test people"
+    everyone = replace(people, on_all_rows=True)
+    assert everyone.details(SPEECH).endswith("(all people).")
+    assert everyone.facts("table", SUBGROUPS)[1] == "100 people"
+    arguments = people.drawing(SimpleNamespace(group_names=("a", "b"), roles=ROLES))
+    assert arguments.arguments["noun"] == PEOPLE
 
 
 def test_a_gap_of_other_groups_in_each_seed_is_beyond_chance_all_the_same():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairdash._wording import PEOPLE
 from fairdash.audits.choices import verdict_words
 from fairdash.audits.gaps.outcomes import Outcome
 from fairdash.metrics import Finding, Speech
@@ -68,6 +69,8 @@ def test_a_model_alone_tells_its_gap_and_a_constant_one_none():
         "By ROAD λ 2, sex: f is approved 16 points less often than sex: m (12 to 20). "
         "95% intervals, 400 test rows."
     )
+    of_people = verdict_words(ROW, None, clear, APPROVED, PEOPLE)
+    assert of_people.endswith("95% intervals, 400 test people.")
     guessing = {"constant": 1.0, "accepted": 0.366, "balanced_accuracy": 0.512}
     said = verdict_words(ROW | guessing, None, clear, APPROVED)
     assert said == (
