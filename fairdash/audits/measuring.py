@@ -13,6 +13,7 @@ from fairdash.metrics import (
     LocalMeasure,
     Speech,
     intervals,
+    local_cells,
     sentence,
 )
 
@@ -47,8 +48,19 @@ def measured(
     for so many tables at once, ``times``, as chance does.
     """
     inside = inside or {"subgroups": None}
-    estimates = LocalMeasure.of_each(predicted, y, **inside, **rows)
-    n_groups = len(next(iter(estimates.values())).cells.groups)
+    cells = local_cells(
+        sensitive_features=rows["sensitive_features"],
+        sample_weight=rows["sample_weight"],
+        **inside,
+    )
+    estimates = LocalMeasure.of_each(
+        predicted,
+        y,
+        cells,
+        sample_weight=rows["sample_weight"],
+        cluster=rows["cluster"],
+    )
+    n_groups = len(cells.groups)
     # Any pair of groups may be named afterwards, so a gap's interval holds for all of
     # them at once (Bonferroni); with a reference that was named beforehand, for the
     # pairs with it only.

@@ -47,6 +47,7 @@ __all__ = [
     "group_directions",
     "ignore_columns",
     "intervals",
+    "local_cells",
     "local_di",
     "measure_by_group",
     "measure_gaps",
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
         noise_floor,
         worst_k_di,
     )
+    from fairdash.metrics.group.local_cells import local_cells
     from fairdash.metrics.group.local_measures import LocalMeasure
     from fairdash.metrics.group.measured import Measured
     from fairdash.metrics.group.measures import (

@@ -11,7 +11,6 @@ from fairdash._validation import check_one_of
 from fairdash.metrics.group.catalog import best_off
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import divide, group_codes
-from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import Interval, check_confidence, ratio_of
 from fairdash.metrics.group.measured import Measured
 
@@ -33,24 +32,11 @@ class GroupMeasure:
     values: CellValues
 
     @classmethod
-    def of(
-        cls,
-        measure: str,
-        y_true: ArrayLike | None,
-        y_pred: ArrayLike | Drawn,
-        *,
-        sensitive_features: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        cluster: ArrayLike | None = None,
-    ) -> Self:
-        """Compute a measure by group; arguments as in `measure_by_group`."""
-        measured = Measured.of(
-            measure, y_true, y_pred, sample_weight, pos_label, cluster
-        )
-        groups = group_codes(sensitive_features, measured.outcomes)
-        values = measured.estimate(groups.codes, (len(groups.names),))
-        return cls(measure, groups.names, values)
+    def of(cls, rows: Measured, sensitive_features: ArrayLike) -> Self:
+        """Compute the measure of checked rows in every group."""
+        groups = group_codes(sensitive_features, rows.outcomes)
+        values = rows.estimate(groups.codes, (len(groups.names),))
+        return cls(rows.measure, groups.names, values)
 
     def table(self, *, confidence: float = 0.95) -> pd.DataFrame:
         """Return the table of `measure_by_group`."""

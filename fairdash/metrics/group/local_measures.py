@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from fairdash._validation import check_whole
+from fairdash._validation import check_lengths, check_whole
 from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.cells import Cells, DecidedRows
-from fairdash.metrics.group.counting import group_codes
 from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.estimates import block, estimates
 from fairdash.metrics.group.group_measure import GroupMeasure
@@ -144,17 +143,26 @@ class LocalMeasure(LocalValues):
         pos_label: Any = None,
         cluster: ArrayLike | None = None,
     ) -> "LocalMeasure":
-        """Compute a measure in all cells; arguments as in `measure_by_group`.
+        """Compute a measure in all cells.
 
-        Subgroups with fewer rows than ``min_size`` that the measure is about are not
-        estimable. Without ``subgroups`` there are none.
+        Parameters
+        ----------
+        measure, y_true, y_pred, sensitive_features, sample_weight, pos_label, cluster
+            As in `measure_by_group`.
+        subgroups, min_size
+            As in `local_cells`; with fewer rows that the measure is about than
+            ``min_size`` a subgroup is not estimable.
         """
-        of_each = cls.of_each(
-            {measure: y_pred},
-            y_true,
+        local = local_cells(
             sensitive_features=sensitive_features,
             subgroups=subgroups,
             min_size=min_size,
+            sample_weight=sample_weight,
+        )
+        of_each = cls.of_each(
+            {measure: y_pred},
+            y_true,
+            local,
             sample_weight=sample_weight,
             pos_label=pos_label,
             cluster=cluster,
@@ -166,40 +174,24 @@ class LocalMeasure(LocalValues):
         cls,
         predicted: Mapping[str, ArrayLike | Drawn],
         y_true: ArrayLike | None,
-        *,
-        sensitive_features: ArrayLike,
-        subgroups: ArrayLike | None,
-        min_size: int = 50,
-        sample_weight: ArrayLike | None = None,
-        pos_label: Any = None,
-        cluster: ArrayLike | None = None,
+        local: LocalCells,
+        **sampling: Any,
     ) -> "dict[str, LocalMeasure]":
         """Compute several measures of the same rows, which are counted once.
 
         ``predicted`` is what each measure takes of the model; measures of decisions
-        share theirs.
+        share theirs. ``sampling`` are weights, units and label of `of`.
         """
-        sampling = sample_weight, pos_label, cluster
-        local: LocalCells | None = None
         counted: Cells | None = None
         decided: Any = None
         by_measure = {}
         for measure, predictions in predicted.items():
             takes_decisions = measure_of(measure).takes == "decision"
             if counted is None or not takes_decisions or predictions is not decided:
-                measured = Measured.of(measure, y_true, predictions, *sampling)
-                if local is None:
-                    # as many as rows
-                    group_codes(sensitive_features, measured.outcomes)
-                    local = local_cells(
-                        sensitive_features=sensitive_features,
-                        subgroups=subgroups,
-                        min_size=min_size,
-                        sample_weight=sample_weight,
-                    )
+                measured = Measured.of(measure, y_true, predictions, **sampling)
+                check_lengths(measured.outcomes, local.codes)
                 counted = measured.cells(local.place_of_row, local.n_places)
                 decided = predictions if takes_decisions else None
-            assert local is not None, "sorted for the first measure"
             values = counted.estimate(measure, local.cell_of_place, local.shape)
             by_measure[measure] = cls(measure, local, values, counted)
         return by_measure

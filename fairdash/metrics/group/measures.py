@@ -108,15 +108,8 @@ def measure_by_group(
     and D. L. Clarke-Pearson (1988), Comparing the areas under two or more correlated
     receiver operating characteristic curves. Biometrics 44, 837-845.
     """
-    of_groups = GroupMeasure.of(
-        measure,
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        cluster=cluster,
-    )
+    rows = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
+    of_groups = GroupMeasure.of(rows, sensitive_features)
     return of_groups.table(confidence=confidence)
 
 
@@ -204,15 +197,8 @@ confidence
     corrected for the choice. A ratio with 0, and that of ``calibration``, which has
     signs, is NaN.
     """
-    of_groups = GroupMeasure.of(
-        measure,
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        cluster=cluster,
-    )
+    rows = Measured.of(measure, y_true, y_pred, sample_weight, pos_label, cluster)
+    of_groups = GroupMeasure.of(rows, sensitive_features)
     return of_groups.gaps(
         reference=reference, favourable=favourable, confidence=confidence
     )

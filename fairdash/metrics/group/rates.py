@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairdash._columns import in_one_order
-from fairdash.metrics.group.counting import Counts, divide, group_codes, spread
+from fairdash.metrics.group.counting import Counts, divide, spread
+from fairdash.metrics.group.group_measure import GroupMeasure
 from fairdash.metrics.group.measured import Measured
 
 _ODDS = ("true_positive_rate", "false_positive_rate")
@@ -59,9 +60,8 @@ def _rates(
     sample_weight: ArrayLike | None,
     pos_label: Any,
 ) -> Counts:
-    measured = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
-    groups = group_codes(sensitive_features, measured.outcomes)
-    return measured.estimate(groups.codes, (len(groups.names),)).value
+    rows = Measured.of(measure, y_true, y_pred, sample_weight, pos_label)
+    return GroupMeasure.of(rows, sensitive_features).values.value
 
 
 def ratio(rates: Counts) -> Counts:
