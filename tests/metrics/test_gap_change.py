@@ -7,6 +7,7 @@ from scipy.stats import norm
 from fairdash._change import Change
 from fairdash._wording import moved_words
 from fairdash.metrics import compare, demographic_parity_difference, gap_change
+from fairdash.metrics.group.two_models import TwoModels
 from fairdash.postprocessing import ScoredRows
 from fairdash.postprocessing.outcome import expected_outcome
 
@@ -176,3 +177,26 @@ def test_no_changed_decision_is_no_proof_of_none_and_the_page_says_the_same_numb
     again = np.repeat(np.arange(500), 3)
     thrice = shown(group[again], old[again], new[again], again)[ends]
     np.testing.assert_allclose(thrice, once, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_two_models_are_counted_once_for_every_change(weighted):
+    rng = np.random.default_rng(3)
+    y, old, new, place = rng.integers(0, 2, (4, 4000))
+    weight = rng.lognormal(0, 1, 4000) if weighted else None
+    rows = TwoModels.of(y * 1.0, old, new, place, 2, sample_weight=weight)
+    assert len(rows.y) == 2**4
+    mass = np.ones(4000) if weight is None else weight
+    both = rows.rates(np.arange(2), 2).mean
+    for group in range(2):
+        for when, decided in enumerate((old, new)):
+            inside = place == group
+            rate = np.average(decided[inside], weights=mass[inside])
+            assert both[group, when] == pytest.approx(rate)
+    second = rows.rates(np.array([-1, 0]), 1)
+    assert second.mean[0] == pytest.approx(both[1])
+    right = [np.average(d == y, weights=mass) for d in (old, new)]
+    assert rows.accuracies().mean[0] == pytest.approx(right)
+    chances = TwoModels.of(y * 1.0, old * 0.5, new, place, 2, sample_weight=weight)
+    assert len(chances.y) == 4000  # which cannot be counted
+    assert chances.rates(np.arange(2), 2).mean[:, 0] == pytest.approx(both[:, 0] / 2)

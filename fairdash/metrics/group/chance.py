@@ -1,6 +1,6 @@
 """Changes between two models on the same rows, in closed form."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,10 @@ from fairdash._columns import in_one_order
 from fairdash._metric_names import PARITY, WORST
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting
-from fairdash.metrics.group.change import Draws, GroupMeans
-from fairdash.metrics.group.drawn import Drawn, chances
+from fairdash.metrics.group.drawn import Drawn
 from fairdash.metrics.group.intervals import Interval, check_confidence
 from fairdash.metrics.group.local_cells import LocalCells, local_cells
-from fairdash.metrics.group.variance import unit_codes
+from fairdash.metrics.group.two_models import TwoModels
 
 _MOST_PAIRS = 2000  # of groups in subgroups, each both ways
 _UNDEFINED = Interval(*np.full(3, np.nan))
@@ -56,44 +55,34 @@ def compare(
     where one gap was removed.
     """
     y = counting.binary_vector("y_true", y_true)
-    new = _vector("y_pred", y_pred)
-    old = _vector("y_pred_reference", y_pred_reference)
+    new = _checked("y_pred", y_pred)
+    old = _checked("y_pred_reference", y_pred_reference)
     check_lengths(y, new, old)
     check_confidence(confidence)
-    names, codes = counting.group_codes(sensitive_features, y)
-    n = len(y)
-    unit = unit_codes(cluster, n)
-    weight = counting.row_weights("sample_weight", sample_weight, n)
-    decided = (old.astype(np.float64), new.astype(np.float64))
-
-    def draws(change: counting.Counts) -> list[Draws | None]:
-        return [
-            Draws.of(decisions, change, weight)
-            for decisions in (y_pred_reference, y_pred)
-        ]
-
-    right = [1 - np.abs(y - column) for column in decided]
-    one_group = np.zeros(n, np.int64)
-    # A row decided 1 instead of 0 becomes right if its outcome is 1, else wrong.
-    draws_of_accuracy = draws(2 * y.astype(np.float64) - 1)
-    everyone = GroupMeans.of(right, weight, one_group, 1, unit, draws_of_accuracy)
-    draws_of_rates = draws(np.ones(n))
-    groups = GroupMeans.of(decided, weight, codes, len(names), unit, draws_of_rates)
-    gaps = groups.largest_gaps()
-    worst = _LocalChange(np.full(2, np.nan), _UNDEFINED)
-    if subgroups is not None:
-        local = local_cells(
-            sensitive_features=codes,
-            subgroups=subgroups,
-            min_size=min_size,
-            sample_weight=sample_weight,
-        )
-        check_lengths(y, local.codes)
-        worst = _worst_change(local, decided, weight, unit, draws_of_rates, confidence)
+    groups = counting.group_codes(sensitive_features, y)
+    local = local_cells(
+        sensitive_features=groups.codes,
+        subgroups=subgroups,
+        min_size=min_size,
+        sample_weight=sample_weight,
+    )
+    check_lengths(y, local.codes)
+    rows = TwoModels.of(
+        y.astype(np.float64),
+        old,
+        new,
+        local.place_of_row,
+        local.n_places,
+        sample_weight=sample_weight,
+        cluster=cluster,
+    )
+    everyone = rows.accuracies()
+    of_groups = rows.rates(local.group_of_place, len(groups.names))
+    worst = _worst_change(local, rows, confidence)
     return pd.DataFrame(
         [
             _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
-            _row(PARITY, gaps, groups.gap_change(confidence)),
+            _row(PARITY, of_groups.largest_gaps(), of_groups.gap_change(confidence)),
             _row(WORST, worst.gaps, worst.change),
         ]
     )
@@ -107,27 +96,19 @@ class _LocalChange(NamedTuple):
 
 
 def _worst_change(
-    local: LocalCells,
-    decided: Sequence[counting.Counts],
-    weight: counting.Counts,
-    unit: NDArray[np.int64] | None,
-    draws: Sequence[Draws | None],
-    confidence: float,
+    local: LocalCells, rows: TwoModels, confidence: float
 ) -> _LocalChange:
     """Return the largest local gap of both models, and the interval of its change."""
-    mass = weight * (local.place >= 0)
-    sums = np.bincount(np.maximum(local.place, 0), mass, local.rows.size)
+    mass = rows.mass(local.cell_of_place, local.rows.size)
     # A pair needs two groups with rows that weigh, in a subgroup that is estimable.
-    usable = (sums.reshape(local.shape) > 0) & local.estimable[:, None]
+    usable = (mass.reshape(local.shape) > 0) & local.estimable[:, None]
     usable &= usable.sum(axis=1, keepdims=True) > 1
     cells = np.flatnonzero(usable)
     if not len(cells):
         return _LocalChange(np.full(2, np.nan), _UNDEFINED)
-    number = np.full(local.rows.size + 1, -1)  # the last is of rows in no cell
+    number = np.full(local.n_places, -1)
     number[cells] = np.arange(len(cells))
-    cell = number[local.place]
-    mass = weight * (cell >= 0)
-    means = GroupMeans.of(decided, mass, np.maximum(cell, 0), len(cells), unit, draws)
+    means = rows.rates(number, len(cells))
     subgroup = cells // len(local.groups)
     same_subgroup = subgroup[:, None] == subgroup
     first, second = np.nonzero(same_subgroup & ~np.eye(len(cells), dtype=bool))
@@ -142,10 +123,10 @@ def _worst_change(
     return _LocalChange(gaps, change)
 
 
-def _vector(name: str, decisions: ArrayLike | Drawn) -> NDArray[Any]:
-    """Return decisions 0 or 1, or the chances of drawn ones."""
+def _checked(name: str, decisions: ArrayLike | Drawn) -> NDArray[Any] | Drawn:
+    """Return decisions of 0 or 1, checked, or drawn ones."""
     if isinstance(decisions, Drawn):
-        return chances(name, decisions)
+        return decisions
     return counting.binary_vector(name, decisions)
 
 
