@@ -364,10 +364,11 @@ def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
 def _related(
     weighted: WeightedTrial, reference: ScoredModel
 ) -> tuple[pd.DataFrame, weights.Correlation]:
-    rows, ratio = weighted.rows, weighted.ratio()
-    predictions = rows.predictions(reference)
-    about: Any = {**rows.groups, "sample_weight": rows.sample_weight}
+    rows = weighted.rows
     table = weights.ratio_by_subgroup(
-        ratio, predictions, **about, cluster=rows.sampling["cluster"]
+        weighted.ratio(),
+        rows.predictions(reference),
+        **rows.groups,
+        **rows.sampling,
     )
-    return table, weights.ratio_correlation(ratio, predictions, **about)
+    return table, weights.correlation_of(table)

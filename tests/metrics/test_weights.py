@@ -64,6 +64,21 @@ def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
     assert found[0] == pytest.approx(found[1])
 
 
+def test_a_subgroup_that_lacks_one_of_three_groups_is_a_dot_like_others():
+    rng = np.random.default_rng(4)
+    subgroup = np.repeat(["a", "b", "c", "d"], 150)
+    group = np.where(subgroup == "d", rng.integers(0, 2, 600), rng.integers(0, 3, 600))
+    decided = rng.integers(0, 2, 600)
+    rows = {"sensitive_features": group, "subgroups": subgroup}
+    ratio = rng.exponential(size=600)
+    table = weights.ratio_by_subgroup(ratio, decided, **rows)
+    assert table["estimable"].all()
+    related = weights.ratio_correlation(ratio, decided, **rows)
+    expected = np.corrcoef(table["local_di"], table["mean_ratio"])[0, 1]
+    assert related.value == pytest.approx(expected)
+    assert related == weights.correlation_of(table)
+
+
 def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, ratio):
     pair = rows.subgroup.where(rows.subgroup.isin(["young", "old"]))
     pair_of = {"sensitive_features": rows.group, "subgroups": pair}

@@ -199,12 +199,16 @@ class Entries(NamedTuple):
         predicted = self.sample.predicted
         if is_rate:
             return self._mean(predicted, (0.0, 1.0), "rate")
-        estimate = self._mean(predicted, limits, "mean")
+        estimate = self.means(limits)
         # Equal numbers are not skewed, and no cell may have a row.
         if limits[0] == limits[1] or not len(self.cell):
             return estimate
         of_means = self._skewness(estimate.values.value)
         return estimate._replace(values=replace(estimate.values, skewness=of_means))
+
+    def means(self, limits: ValueRange) -> Estimate:
+        """Estimate the means of predicted numbers without their skewness."""
+        return self._mean(self.sample.predicted, limits, "mean")
 
     def _rates(self, measure: str) -> Estimate:
         """Estimate a share: of the rows that a rate is about, or of wrong decisions."""

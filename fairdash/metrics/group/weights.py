@@ -6,17 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from fairdash._counts import RowCounts, people_of, quantiles
-from fairdash._validation import check_lengths, value_labels
+from fairdash._validation import value_labels
 from fairdash._wording import spoken_value
 from fairdash.metrics.group import counting
-from fairdash.metrics.group.intervals import wilson_interval
+from fairdash.metrics.group.intervals import normal_quantile, wilson_interval
 from fairdash.metrics.group.local import local_di
-from fairdash.metrics.group.local_cells import local_cells
 from fairdash.metrics.group.measured import Measured
-from fairdash.metrics.group.variance import linearised, unit_codes
+from fairdash.metrics.group.variance import unit_codes
 
 _MOST_LEVELS = 12  # of a number that is not cut
 _MOST_TRAITS = 8
@@ -100,25 +98,15 @@ def ratio_by_subgroup(
         cluster=cluster,
     )
     subgroup = counting.subgroup_codes(subgroups, weights)
+    rows = Measured.of("mean_prediction", None, weights, sample_weight, cluster=cluster)
     k = len(subgroup.names)
-    inside = subgroup.codes >= 0
-    code = subgroup.codes[inside]
-    inside_weights = weights[inside]
-    unit = unit_codes(cluster, len(weights))
-    if unit is not None:
-        unit = unit[inside]
-    mass = counting.row_weights("sample_weight", sample_weight, len(weights))
-    is_count = people_of(mass) is not None
-    mass = np.asarray(mass)[inside]
-    total_mass = np.bincount(code, mass, k).astype(np.float64)
-    mean = counting.divide(np.bincount(code, mass * inside_weights, k), total_mass)
-    # Weights scale a row's residual; counts say how often the residual occurs.
-    row_weight = 1.0 if is_count else mass
-    times = mass if is_count else None
-    residual = row_weight * (inside_weights - mean[code]) / total_mass[code]
-    of_mean = linearised(residual, code, k, unit=unit, chance=times)
-    half = ndtri((1 + confidence) / 2) * np.sqrt(of_mean.variance)
-    return table.assign(mean_ratio=mean, ratio_low=mean - half, ratio_high=mean + half)
+    mean = rows.cells(subgroup.codes, k).means(np.arange(k), (k,))
+    half = normal_quantile(confidence) * mean.error
+    return table.assign(
+        mean_ratio=mean.value,
+        ratio_low=mean.value - half,
+        ratio_high=mean.value + half,
+    )
 
 
 def ratio_correlation(
@@ -139,39 +127,31 @@ def ratio_correlation(
 
     ``sample_weight`` are sampling weights, of which local DIs are.
     """
-    weights = _weights(ratio)
-    predictions = counting.binary_vector("y_pred", y_pred)
-    local = local_cells(
+    table = ratio_by_subgroup(
+        ratio,
+        y_pred,
         sensitive_features=sensitive_features,
         subgroups=subgroups,
         min_size=min_size,
         sample_weight=sample_weight,
     )
-    check_lengths(weights, predictions, local.codes)
-    mass = counting.row_weights("sample_weight", sample_weight, len(weights))
-    inside = local.place >= 0
-    cell = local.place[inside]
-    mass = mass[inside]
+    return correlation_of(table)
 
-    def sums(column: counting.Counts) -> counting.Counts:
-        by_cell = np.bincount(cell, mass * column[inside], local.rows.size)
-        return by_cell.astype(np.float64).reshape(local.shape)
 
-    rows = sums(np.ones(len(weights)))
-    rates = counting.divide(sums(predictions.astype(np.float64)), rows)
-    gap = counting.spread(rates)
-    mean = counting.divide(sums(weights).sum(axis=1), rows.sum(axis=1))
-    n_estimable = int(local.estimable.sum())
-    defined = local.estimable & np.isfinite(gap)
-    gap = gap[defined]
-    mean = mean[defined]
+def correlation_of(table: pd.DataFrame) -> Correlation:
+    """Return `ratio_correlation` of a table of `ratio_by_subgroup`."""
+    estimable = table[table["estimable"]]
+    defined = estimable.dropna(subset=["local_di", "mean_ratio"])
+    gap = defined["local_di"].to_numpy(np.float64)
+    mean = defined["mean_ratio"].to_numpy(np.float64)
+    n_subgroups = len(estimable)
     # Two points always lie on a line, and a constant correlates with nothing.
     if len(gap) < 3 or np.ptp(gap) == 0 or np.ptp(mean) == 0:
-        return Correlation(np.nan, n_estimable, np.nan, np.nan)
+        return Correlation(np.nan, n_subgroups, np.nan, np.nan)
     value = float(np.corrcoef(gap, mean)[0, 1])
     slope = value * float(mean.std() / gap.std())
     intercept = float(mean.mean() - slope * gap.mean())
-    return Correlation(value, n_estimable, slope, intercept)
+    return Correlation(value, n_subgroups, slope, intercept)
 
 
 def _weights(ratio: ArrayLike) -> NDArray[np.float64]:
