@@ -6,7 +6,12 @@ from scipy.stats import norm
 
 from fairdash._change import Change
 from fairdash._wording import moved_words
-from fairdash.metrics import compare, demographic_parity_difference, gap_change
+from fairdash.metrics import (
+    compare,
+    demographic_parity_difference,
+    evaluate,
+    gap_change,
+)
 from fairdash.metrics.group.two_models import TwoModels
 from fairdash.postprocessing import ScoredRows
 from fairdash.postprocessing.outcome import expected_outcome
@@ -118,6 +123,27 @@ def test_a_group_of_four_rows_takes_no_interval_away():
     ]
     assert row[["value", "reference"]].tolist() == pytest.approx(gaps)
     assert row["difference"] == pytest.approx(float(found.value))
+    assert row["n_left_out"] == 1
+
+
+def test_a_number_describes_all_rows_and_a_change_says_whom_it_leaves_out():
+    rng = np.random.default_rng(8)
+    group, old, new = twelve_groups(rng, tiny=4)
+    new[-4:] = 1
+    y = rng.integers(0, 2, len(old))
+    described = evaluate(y, new, sensitive_features=group).iloc[0]
+    everyone = demographic_parity_difference(new, sensitive_features=group)
+    assert described["demographic_parity_difference"] == pytest.approx(everyone)
+    changes = compare(y, new, old, sensitive_features=group).set_index("metric")
+    assert changes.loc["demographic_parity_difference", "value"] < everyone
+    assert changes["n_left_out"].tolist() == [0, 1, 0]
+    large = group < 12
+    whole = compare(y[large], new[large], old[large], sensitive_features=group[large])
+    assert not whole["n_left_out"].any()
+    tiny = np.repeat([0, 1], 3)  # no group has enough rows: all are compared
+    few = compare(tiny, tiny, 1 - tiny, sensitive_features=tiny)
+    assert not few["n_left_out"].any()
+    assert few["value"].iloc[1] == 1
 
 
 def test_rows_of_one_person_and_weights_widen_it_as_they_should():

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isnan
+from math import ceil, isnan
 from types import MappingProxyType
 from typing import Any
 
@@ -167,6 +167,14 @@ class LocalResult(LocalGaps):
             f"{self.label} after, {self.models['label'].iloc[0]} before, on the same "
             f"test {self.noun.several}; 95% intervals of the change."
         )
+        left_out = self.changes.loc[self.changes["metric"] == PARITY, "n_left_out"]
+        n_left_out = ceil(left_out.max())
+        if n_left_out:
+            groups = plural(n_left_out, "group")
+            note += (
+                f" Not in the gap over all rows: {groups} with too few "
+                f"{self.noun.several}."
+            )
         return Listing("What changed", table, note)
 
     def ranked(self, feature: str, *, favourable: bool = True) -> pd.DataFrame:

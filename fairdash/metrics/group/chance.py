@@ -45,8 +45,10 @@ def compare(
     Returns
     -------
     DataFrame, one row per metric (accuracy, demographic_parity_difference, worst_1_di):
-    metric, value, reference, difference (value - reference), low, high. The ends of
-    worst_1_di are NaN where there are more than 2,000 pairs.
+    metric, value, reference, difference (value - reference), low, high, and n_left_out:
+    how many groups have too few rows for the gap over all rows. `evaluate` describes
+    the rows, so it counts them; a change is a statement about groups with rows enough.
+    The ends of worst_1_di are NaN where there are more than 2,000 pairs.
 
     Notes
     -----
@@ -82,7 +84,12 @@ def compare(
     return pd.DataFrame(
         [
             _row("accuracy", everyone.mean[0], everyone.mean_change(confidence)),
-            _row(PARITY, of_groups.largest_gaps(), of_groups.gap_change(confidence)),
+            _row(
+                PARITY,
+                of_groups.largest_gaps(),
+                of_groups.gap_change(confidence),
+                n_left_out=of_groups.n_left_out,
+            ),
             _row(WORST, worst.gaps, worst.change),
         ]
     )
@@ -130,7 +137,9 @@ def _checked(name: str, decisions: ArrayLike | Drawn) -> NDArray[Any] | Drawn:
     return counting.binary_vector(name, decisions)
 
 
-def _row(metric: str, means: Iterable[float], change: Interval) -> dict[str, Any]:
+def _row(
+    metric: str, means: Iterable[float], change: Interval, *, n_left_out: int = 0
+) -> dict[str, Any]:
     """Return a row of the table; ``means`` are of the reference and of the model."""
     reference, value = map(float, means)
     return {
@@ -140,4 +149,5 @@ def _row(metric: str, means: Iterable[float], change: Interval) -> dict[str, Any
         "difference": value - reference,
         "low": float(change.low),
         "high": float(change.high),
+        "n_left_out": n_left_out,
     }

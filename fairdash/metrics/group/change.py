@@ -36,7 +36,7 @@ def gap_change(
     `fairdash.metrics.group.largest_change`. The variance is that of two changed
     decisions more in each group. Where these are few, that of a gap is at least that of
     a rate with one more of each kind. Groups of too few rows beside every other one are
-    left out of both gaps.
+    left out of both gaps; `evaluate`, which describes the rows, counts them.
 
     Parameters
     ----------

@@ -78,7 +78,9 @@ def evaluate(
     where few rows have most of it), demographic_parity_difference (folded Newcombe),
     demographic_parity_ratio (Donner and Zou), equalized_odds_difference,
     equal_opportunity_difference, worst_1_di, worst_2_di and worst_3_di
-    (:func:`largest_gap`). What is undefined is NaN.
+    (:func:`largest_gap`). What is undefined is NaN. A gap describes these rows: every
+    group that has a row counts in it. Groups of few rows are left out where models are
+    compared, see :func:`compare`.
     """
     y = counting.binary_vector("y_true", y_true)
     predictions: Any

@@ -284,11 +284,18 @@ class GroupMeans(NamedTuple):
         Groups with too few rows beside every other one are left out, unless all are.
         """
         mean = self.mean
-        compared = self._compared()
-        if len(compared) and not np.isnan(mean).any():
-            mean = mean[compared]
+        if self.n_left_out:
+            mean = mean[self._compared()]
         gaps: Array = np.ptp(mean, axis=0)
         return gaps
+
+    @property
+    def n_left_out(self) -> int:
+        """How many groups have too few rows to be part of the largest differences."""
+        n_compared = len(self._compared())
+        if not n_compared or np.isnan(self.mean).any():
+            return 0
+        return len(self.mean) - n_compared
 
     def largest_change(
         self, pairs: NDArray[np.int64], confidence: float

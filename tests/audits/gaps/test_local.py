@@ -251,6 +251,23 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
         assert shown == [good, good]
 
 
+@pytest.mark.parametrize(
+    ("n_left_out", "words"),
+    [
+        (0, "intervals of the change."),
+        (1, "Not in the gap over all rows: 1 group with too few rows."),
+        (1.5, "Not in the gap over all rows: 2 groups with too few rows."),
+    ],
+)
+def test_what_changed_says_how_many_groups_have_too_few_rows(n_left_out, words):
+    names = ["accuracy", "demographic_parity_difference", "worst_1_di"]
+    numbers = dict.fromkeys(["reference", "value", "difference", "low", "high"], 0.1)
+    changes = pd.DataFrame({"metric": names} | numbers)
+    changes["n_left_out"] = [0, n_left_out, 0]
+    listing = result_of([LARGE], 0.2, changes=changes)._listed_changes()
+    assert listing.note.endswith(words)
+
+
 def test_of_very_many_subgroups_the_widest_gaps_are_drawn_beside_the_largest():
     sizes = np.where(np.arange(60) == 55, 0.6, 0.1)
     cells = [
