@@ -20,6 +20,7 @@ __all__ = [
     "Effort",
     "FairClassifier",
     "FairLogLoss",
+    "HardtLogistic",
     "Method",
     "Network",
     "NoisyGroupsDRO",
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from fairdash.methods.adversarial.zhang import AdversarialDebiasing, Unconstrained
     from fairdash.methods.base import Weighted
     from fairdash.methods.catalog import CATALOG
+    from fairdash.methods.classical.hardt import HardtLogistic
     from fairdash.methods.declare import Effort, Method, Param, param
     from fairdash.methods.individual.classifier import COMPARABLE
     from fairdash.methods.individual.sensei import CLP, SenSeI, SenSR

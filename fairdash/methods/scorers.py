@@ -1,6 +1,6 @@
 """Trained models as plain arrays, which predict by NumPy alone: pages need no torch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -21,7 +21,7 @@ class Network:
     Parameters
     ----------
     weights : sequence of ndarray of shape (n_inputs, n_outputs)
-        One matrix per layer, the last with one column.
+        One matrix per layer, the last of a classifier with one column.
     biases : sequence of ndarray of shape (n_outputs,)
         One vector per layer.
     """
@@ -30,19 +30,33 @@ class Network:
     biases: Sequence[Float32Array]
 
     def logits(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
-        """Return the output of every row of ``X``; shape (n_samples,).
+        """Return the first output of every row of ``X``; shape (n_samples,)."""
+        return self.outputs(X)[:, 0]
+
+    def outputs(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return all outputs of every row of ``X``; shape (n_samples, n_outputs).
 
         Computed in double precision: in single precision a row's output depends, in
         the last digits, on the rows beside it.
         """
-        out = np.empty(len(X))
+        out = np.empty((len(X), self.weights[-1].shape[1]))
+        for rows, hidden in self._hidden_parts(X):
+            out[rows] = hidden @ self.weights[-1] + self.biases[-1]
+        return out
+
+    def hidden(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the last hidden layer of every row, (n_samples, width)."""
+        return np.concatenate([hidden for _, hidden in self._hidden_parts(X)])
+
+    def _hidden_parts(
+        self, X: NDArray[np.floating]
+    ) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         for start in range(0, len(X), CHUNK):
-            part = np.asarray(X[start : start + CHUNK], dtype=np.float64)
+            rows = slice(start, start + CHUNK)
+            part = np.asarray(X[rows], dtype=np.float64)
             for weight, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
                 part = np.maximum(part @ weight + bias, 0)
-            last = part @ self.weights[-1] + self.biases[-1]
-            out[start : start + CHUNK] = last[:, 0]
-        return out
+            yield rows, part
 
     def positive(
         self, X: NDArray[np.floating], group: NDArray[np.int64] | None = None

@@ -1,5 +1,6 @@
 """The playground: what a method does to people in the plane, stop by stop."""
 
+from fairdash.audits.playground.grid import SIDE, grid_points
 from fairdash.audits.playground.payload import payload, plane_payload, words
 from fairdash.audits.playground.people import COLUMNS, GROUPS, MOST_PEOPLE, People
 from fairdash.audits.playground.scenes import SCENES, Scene
@@ -13,9 +14,7 @@ from fairdash.audits.playground.sliders import (
 )
 from fairdash.audits.playground.surfaces import (
     MIN_SIZE,
-    SIDE,
     Surfaces,
-    grid_points,
     train,
 )
 from fairdash.audits.playground.tables import MOST_ROWS, people_of, plane_columns

@@ -1,6 +1,5 @@
 """Trained surfaces as the browser gets them: small grids, and words for each stop."""
 
-import base64
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -8,24 +7,21 @@ from typing import Any
 import numpy as np
 
 from fairdash._wording import percent
+from fairdash.audits.playground.encoding import as_bytes, as_numbers
+from fairdash.audits.playground.grid import SIDE
 from fairdash.audits.playground.people import EDGE, GROUPS, People
+from fairdash.audits.playground.sights import MOST_WEIGHT, Sight
 from fairdash.audits.playground.sliders import Slider
-from fairdash.audits.playground.surfaces import SIDE, Surfaces
+from fairdash.audits.playground.surfaces import Surfaces
 from fairdash.methods import CATALOG
-
-_LEVELS = 255  # a probability is kept as a whole number of 255ths
 
 
 def payload(surfaces: Surfaces) -> dict[str, Any]:
     """Return surfaces and figures of one method as plain data for JSON.
 
-    Grids are bytes in base64, one per point. Weights are relative to their mean.
+    Grids are bytes in base64, one per point.
     """
-    levels = np.rint(surfaces.grid * _LEVELS).astype(np.uint8)
     reads_group = surfaces.grid.shape[1] > 1
-    ratio = None
-    if surfaces.ratio is not None:
-        ratio = np.round(surfaces.ratio, 2).tolist()
     path = [
         {str(name): value for name, value in row.items()}
         for row in surfaces.path.to_dict("records")
@@ -36,11 +32,12 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
         "slider": _slider(surfaces.slider),
         "second": _slider(surfaces.second),
         "grids": [
-            [base64.b64encode(surface.tobytes()).decode() for surface in setting]
-            for setting in levels
+            [as_bytes(surface) for surface in setting] for setting in surfaces.grid
         ],
-        "ratio": ratio,
-        "path": [{name: _number(value) for name, value in row.items()} for row in path],
+        "sees": _seen(surfaces.sights, surfaces.people.names),
+        "path": [
+            {name: as_numbers(value) for name, value in row.items()} for row in path
+        ],
         "words": [words(row, surfaces.people.names) for row in path],
     }
 
@@ -68,11 +65,25 @@ def _slider(slider: Slider | None) -> dict[str, Any] | None:
     return {"title": slider.title, "help": slider.help, "stops": list(slider.stops)}
 
 
-def _number(value: Any) -> Any:
-    """Return a number as JSON has it: NaN and infinity as None."""
-    if isinstance(value, float):
-        return round(value, 4) if math.isfinite(value) else None
-    return value
+def _seen(sights: Sequence[Sight], names: Sequence[str]) -> dict[str, Any] | None:
+    """Return what a method sees, stop by stop; None where that is nothing."""
+    if not sights:
+        return None
+    stops: list[dict[str, Any]] = []
+    for sight in sights:
+        stop = sight.payload()
+        if stops and stop.get("before") == stops[0].get("before"):
+            # One base model below all stops: a browser takes that of the first.
+            stop.pop("before", None)
+        words = {"key": sight.key(names), "caption": sight.caption(names)}
+        stops.append(stop | words)
+    first = sights[0]
+    return {
+        "kind": first.kind,
+        "title": first.title,
+        "most_weight": MOST_WEIGHT,
+        "stops": stops,
+    }
 
 
 def words(stop: dict[str, Any], names: Sequence[str] = GROUPS) -> str:

@@ -42,6 +42,7 @@ _SECOND = {
     "road": ("tau", (0.05, 0.2, 0.8)),
     "broad": ("tau", (0.05, 0.2, 0.8)),
     "sensei": ("fair_radius", (0.02, 0.1, 0.5)),
+    "cuma": ("curvature_weight", (0.0, 1.0, 10.0)),
     "noisy_dro": ("slack", (0.0, 0.05, 0.1)),
     "noisy_soft": ("slack", (0.0, 0.05, 0.1)),
     "noisy_ideal": ("slack", (0.0, 0.05, 0.1)),

@@ -10,7 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._metric_names import PARITY, WORST
-from fairdash.audits.playground.people import EDGE, GROUPS, People
+from fairdash.audits.playground.grid import SIDE, grid_points
+from fairdash.audits.playground.people import GROUPS, People
+from fairdash.audits.playground.sights import Sight, sight_of
 from fairdash.audits.playground.sliders import (
     Slider,
     second_slider_of,
@@ -20,7 +22,6 @@ from fairdash.audits.playground.sliders import (
 from fairdash.methods import CATALOG, Method
 from fairdash.metrics import Drawn, evaluate, expected_local_di
 
-SIDE = 64  # grid points along each feature
 MIN_SIZE = 10  # people of a quarter of the plane, below which no gap is measured
 
 
@@ -39,8 +40,9 @@ class Surfaces:
         P(1) at the points of `grid_points`; a surface per group where the method reads
         the group, else one. The first axis of a surface is the second feature.
     scores : ndarray of float32, (n_settings, n_people)
-    ratio : ndarray of float32, (n_settings, n_people), optional
-        Weights r of the people, of methods that have them.
+    sights : tuple of Sight
+        What the method itself sees at each setting; empty of a method that sees no
+        more than the surface shows.
     """
 
     people: People
@@ -49,7 +51,7 @@ class Surfaces:
     second: Slider | None
     grid: NDArray[np.float32]
     scores: NDArray[np.float32]
-    ratio: NDArray[np.float32] | None
+    sights: tuple[Sight, ...]
 
     @property
     def settings(self) -> list[dict[str, float]]:
@@ -113,13 +115,6 @@ def _mean(values: NDArray[Any]) -> float:
     return float(values.mean()) if len(values) else float("nan")
 
 
-def grid_points() -> NDArray[np.float64]:
-    """Return the points of a grid, (SIDE * SIDE, 2), row by row from below."""
-    line = np.linspace(-EDGE, EDGE, SIDE)
-    across, up = np.meshgrid(line, line)
-    return np.column_stack([across.ravel(), up.ravel()])
-
-
 def train(
     people: People,
     method: str,
@@ -177,9 +172,7 @@ def train(
         for setting, model in zip(missing, fitted, strict=True):
             models[setting] = _draw(entry, model, people)
     drawings = [models[setting] for setting in wanted]
-    ratio = None
-    if all(drawing.ratio is not None for drawing in drawings):
-        ratio = np.array([drawing.ratio for drawing in drawings], dtype=np.float32)
+    sights = [drawing.sight for drawing in drawings if drawing.sight is not None]
     return Surfaces(
         people,
         method,
@@ -187,7 +180,7 @@ def train(
         second,
         np.array([drawing.grid for drawing in drawings]),
         np.array([drawing.scores for drawing in drawings]),
-        ratio,
+        tuple(sights) if len(sights) == len(drawings) else (),
     )
 
 
@@ -196,11 +189,11 @@ _Setting = tuple[tuple[str, float], ...]
 
 
 class _Drawing(NamedTuple):
-    """What is kept of one model: its surfaces, and scores and weights of the people."""
+    """What is kept of one model: surfaces, scores of the people, what it sees."""
 
     grid: NDArray[np.float32]
     scores: NDArray[np.float32]
-    ratio: NDArray[np.float32] | None
+    sight: Sight | None
 
 
 def _at_stops(slider: Slider | None, stops: Sequence[float] | None) -> Slider | None:
@@ -234,13 +227,9 @@ def _keys(
 
 
 def _drawings(surfaces: Surfaces) -> list[_Drawing]:
-    ratio = surfaces.ratio
-    return [
-        _Drawing(grid, scores, None if ratio is None else ratio[place])
-        for place, (grid, scores) in enumerate(
-            zip(surfaces.grid, surfaces.scores, strict=True)
-        )
-    ]
+    sights = surfaces.sights or [None] * len(surfaces.grid)
+    columns = (surfaces.grid, surfaces.scores, sights)
+    return [_Drawing(*drawing) for drawing in zip(*columns, strict=True)]
 
 
 def _draw(method: Method, model: Any, people: People) -> _Drawing:
@@ -252,7 +241,7 @@ def _draw(method: Method, model: Any, people: People) -> _Drawing:
     ]
     grid = np.array(surfaces).reshape(len(surfaces), SIDE, SIDE)
     scores = _positive(method, model, people.features, np.array(GROUPS)[people.group])
-    return _Drawing(grid, scores, getattr(model, "ratio_", None))
+    return _Drawing(grid, scores, sight_of(model, people))
 
 
 def _positive(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairdash._validation import check_non_negative
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch, Groups, binary_cross_entropy, sigmoid
@@ -66,6 +67,9 @@ class FAD(AdversarialDebiasing):
     """
 
     _trainer_class = FadTrainer
+
+    def _read_by_adversary(self, rows: FloatArray) -> FloatArray:
+        return self.network_.hidden(rows)
 
     def _check_params(self) -> None:
         super()._check_params()

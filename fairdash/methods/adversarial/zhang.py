@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import Method, positional, vary
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import (
@@ -28,6 +34,8 @@ from fairdash.methods.params import (
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from fairdash.methods.scorers import Network
 
 
 class PlainTrainer(Trainer):
@@ -155,6 +163,12 @@ class AdversarialTrainer(Trainer):
         outputs = self.adversary.predict(self._adversary_inputs(logits, rows))
         return group_cross_entropy(outputs, rows.groups)[0]
 
+    def finish(self) -> None:
+        """Let each model keep its adversary."""
+        adversaries = self.adversary.networks()
+        for model, adversary in zip(self.models, adversaries, strict=True):
+            model.adversary_ = adversary
+
     def _adversary_inputs(self, logits: Tensor, batch: Batch) -> Tensor:
         # The logit, as in the public code of ROAD; its paper says the probability.
         if not self.knows_target:
@@ -162,7 +176,13 @@ class AdversarialTrainer(Trainer):
         return torch.stack([logits, batch.y.expand_as(logits)], dim=-1)
 
 
-class AdversarialDebiasing(StackedClassifier):
+class LearnedAdversary:
+    """The adversary that a fit leaves behind, which is no parameter of it."""
+
+    adversary_: Network
+
+
+class AdversarialDebiasing(LearnedAdversary, StackedClassifier):
     r"""Network whose output an adversary cannot tell the group from.
 
     With predictor :math:`f`, adversary :math:`g` and cross-entropies
@@ -184,6 +204,8 @@ class AdversarialDebiasing(StackedClassifier):
     groups_ : ndarray of shape (n_groups,)
     network_ : Network
         The predictor; its logit is the log odds of ``classes_[1]``.
+    adversary_ : Network
+        g as training left it: see `guess_groups`.
     history_ : DataFrame
         Mean losses per epoch: ``epoch``, ``loss`` (L_Y), ``adversary_loss`` (L_S).
     ratio_, ratio_history_ : None
@@ -199,6 +221,40 @@ class AdversarialDebiasing(StackedClassifier):
     warm_up: float = WARM_UP
     adversary_layers: str | Sequence[int] = layers("complex", "Adversary network")
     n_adversary_steps: int = steps("Adversary steps", "Steps of g per step of f.")
+
+    def guess_groups(self, X: ArrayLike, y: ArrayLike | None = None) -> FloatArray:
+        """Return the adversary's probability of each group, (n_samples, n_groups).
+
+        It is a function of what g reads alone: two samples of one output (and of one
+        outcome, under equalized odds) get the same guess.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,), optional
+            Outcomes, which g reads with ``constraints="equalized_odds"``.
+
+        Raises
+        ------
+        ValueError
+            Under equalized odds without outcomes.
+        """
+        check_is_fitted(self, "adversary_")
+        inputs = self._read_by_adversary(self._rows(X))
+        if self.constraints == "equalized_odds":
+            if y is None:
+                raise ValueError(
+                    "Under equalized odds the adversary reads outcomes: give `y`."
+                )
+            target = column_or_1d(y) == self.classes_[1]
+            inputs = np.column_stack([inputs, target])
+        outputs = self.adversary_.outputs(inputs)
+        if outputs.shape[1] > 1:
+            return np.asarray(softmax(outputs, axis=1))
+        second = expit(outputs[:, 0])
+        return np.column_stack([1 - second, second])
+
+    def _read_by_adversary(self, rows: FloatArray) -> FloatArray:
+        return self.network_.logits(rows)[:, None]
 
 
 METHOD = Method.of(

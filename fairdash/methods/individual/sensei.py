@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
 from fairdash._validation import check_non_negative, check_positive
+from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.individual import classifier
-from fairdash.methods.individual.attack import Attack
+from fairdash.methods.individual.attack import Attack, Objective
 from fairdash.methods.lazy import torch
-from fairdash.methods.network import Batch
+from fairdash.methods.network import Batch, StackedNetwork
 from fairdash.methods.params import FAST
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from fairdash.metrics import FairMetric
 
 FIRST_MULTIPLIER = 2.0  # λ
 MULTIPLIER_RATE = 0.01  # its step η
@@ -26,16 +35,8 @@ class AttackTrainer(classifier.PairTrainer):
 
     def prepare(self, rows: Batch) -> None:
         """Make the search for counterparts."""
-        first = self.first
-        self.attack = Attack(
-            self.predictor,
-            self.share_metric(rows),
-            n_subspace_steps=first.n_subspace_steps,
-            subspace_learning_rate=first.subspace_learning_rate,
-            n_full_steps=first.n_full_steps,
-            full_learning_rate=first.full_learning_rate,
-            seed=self.seeds[1],
-        )
+        metric = self.share_metric(rows)
+        self.attack = self.first.search(self.predictor, metric, seed=self.seeds[1])
         self.radius = self.per_model("fair_radius")
         self.multiplier = torch.full_like(self.radius, FIRST_MULTIPLIER)
 
@@ -132,6 +133,48 @@ class SearchedClassifier(classifier.FairMetricClassifier):
         step=1e-4,
     )
 
+    def search(
+        self, network: StackedNetwork, metric: FairMetric, *, seed: int
+    ) -> Attack:
+        """Return the search for counterparts with this classifier's steps."""
+        return Attack(
+            network,
+            metric,
+            n_subspace_steps=self.n_subspace_steps,
+            subspace_learning_rate=self.subspace_learning_rate,
+            n_full_steps=self.n_full_steps,
+            full_learning_rate=self.full_learning_rate,
+            seed=seed,
+        )
+
+    def counterparts(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, random_state: int = 0
+    ) -> FloatArray:
+        """Return the worst counterpart of each sample, (n_samples, n_features).
+
+        They are those that one more step of training would take: by its search, under
+        the network and the multiplier that it ended with.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,), optional
+            Outcomes, which SenSR needs.
+        random_state : int, default=0
+            Of the first moves of the search.
+        """
+        check_is_fitted(self, "network_")
+        rows = torch.as_tensor(np.asarray(self._rows(X), np.float32))
+        last_multiplier = self.history_["multiplier"].iloc[-1]
+        multiplier = torch.tensor([[last_multiplier]], dtype=torch.float32)
+        with torch.no_grad():
+            network = StackedNetwork.of(self.network_)
+            search = self.search(network, self.fair_metric_, seed=random_state)
+            worst, _ = search(rows, self._objective_at(y), multiplier)
+        return worst[0].numpy().astype(np.float64)
+
+    @abstractmethod
+    def _objective_at(self, y: ArrayLike | None) -> Callable[[Tensor], Objective]: ...
+
 
 class SenSeI(SearchedClassifier, classifier.WeightedPairs):
     r"""Network whose output does not change between people who are alike.
@@ -164,6 +207,9 @@ class SenSeI(SearchedClassifier, classifier.WeightedPairs):
 
     _trainer_class = SenseiTrainer
 
+    def _objective_at(self, y: ArrayLike | None) -> Callable[[Tensor], Objective]:
+        return classifier.OutputDistance
+
 
 class SenSR(SearchedClassifier):
     r"""Network that is as accurate for the worst counterpart of each person.
@@ -185,6 +231,13 @@ class SenSR(SearchedClassifier):
     """
 
     _trainer_class = SensrTrainer
+
+    def _objective_at(self, y: ArrayLike | None) -> Callable[[Tensor], Objective]:
+        if y is None:
+            raise ValueError("SenSR's counterparts depend on outcomes: give `y`.")
+        target = column_or_1d(y) == self.classes_[1]
+        loss = classifier.TargetLoss(torch.as_tensor(target, dtype=torch.float32))
+        return lambda _: loss
 
 
 _SENSEI_PAPER = {  # 30,000 minibatches of 36,177 rows: the paper does not say how many
@@ -228,6 +281,21 @@ SENSR = Method.of(
 )
 
 
+def free_projector(metric: FairMetric) -> Tensor:
+    """Return the projector on the free directions, (n_features, n_features)."""
+    free = torch.as_tensor(metric.basis.astype("float32"))
+    return free @ free.T
+
+
+def drawn_counterfactuals(
+    X: Tensor, free: Tensor, generator: torch.Generator
+) -> Tensor:
+    """Return rows, each with the free part of another row drawn at random."""
+    order = torch.randperm(len(X), generator=generator)
+    other_rows = X[order.to(X.device)]
+    return X + (other_rows - X) @ free
+
+
 class ClpTrainer(classifier.PairTrainer):
     """A predictor whose output is pulled towards that at a random counterfactual."""
 
@@ -235,16 +303,12 @@ class ClpTrainer(classifier.PairTrainer):
         """Seed the draws and find the free directions."""
         self.weight = self.per_model("fairness_weight")
         self._generator = torch.Generator().manual_seed(self.seeds[1])
-        basis = self.share_metric(rows).basis.astype("float32")
-        free = torch.as_tensor(basis, device=self.device)
-        self.free = free @ free.T
+        free = free_projector(self.share_metric(rows))
+        self.free = free.to(self.device)
 
     def step(self, batch: Batch) -> dict[str, Tensor]:
         """Draw counterfactuals and move the predictor; return losses."""
-        order = torch.randperm(len(batch), generator=self._generator)
-        other_rows = batch.X[order.to(batch.X.device)]
-        # The row, with the part along the sensitive directions of another person.
-        counterfactuals = batch.X + (other_rows - batch.X) @ self.free
+        counterfactuals = drawn_counterfactuals(batch.X, self.free, self._generator)
         n_models = self.predictor.n_models
         return self.pair_step(
             batch, counterfactuals.expand(n_models, -1, -1), self.weight
@@ -272,6 +336,19 @@ class CLP(classifier.WeightedPairs):
     """
 
     _trainer_class = ClpTrainer
+
+    def counterparts(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, random_state: int = 0
+    ) -> FloatArray:
+        """Return a counterfactual of each sample, (n_samples, n_features).
+
+        It has the free part of another of these samples, drawn as in training.
+        """
+        check_is_fitted(self, "network_")
+        rows = torch.as_tensor(np.asarray(self._rows(X), np.float32))
+        generator = torch.Generator().manual_seed(random_state)
+        free = free_projector(self.fair_metric_)
+        return drawn_counterfactuals(rows, free, generator).numpy().astype(np.float64)
 
 
 CLP_METHOD = Method.of(

@@ -197,6 +197,18 @@ class TruncatedLogistic:
         out: FloatArray = np.asarray(X, np.float64) @ self.coefficients + self.intercept
         return out + self.offsets[group]
 
+    def plain(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> FloatArray:
+        """Return the probability of every row of known group, before truncation."""
+        return expit(self.margins(X, group))
+
+    def levels(self) -> tuple[FloatArray, FloatArray]:
+        """Return floors and caps of probabilities by outcome and group.
+
+        Both are of shape (2, n_groups); 0 and 1 where nothing is truncated.
+        """
+        low, high = limits(self.pulls)
+        return expit(low), expit(high)
+
     def positive(self, X: NDArray[np.floating], group: NDArray[np.int64]) -> FloatArray:
         r"""Return the predictor's P(1) of rows of known group and unknown outcome.
 

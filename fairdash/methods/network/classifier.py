@@ -155,6 +155,7 @@ class StackedClassifier(Weighted, ManyClassifier, NetworkClassifier):
         epochs = np.arange(1, view.epoch + 1)
         ratios = view.ratios()
         networks = trainer.predictor.networks()
+        trainer.finish()
         for i, (model, network) in enumerate(zip(stack, networks, strict=True)):
             model.network_ = network
             columns = {name: values[:, i] for name, values in losses.items()}

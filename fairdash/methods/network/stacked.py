@@ -170,6 +170,19 @@ class StackedNetwork:
             parts.append(self._run(rows, outputs).clone())
         return torch.cat(parts, dim=1)
 
+    @classmethod
+    def of(cls, network: Network, *, learning_rate: float = 0.0) -> StackedNetwork:
+        """Return a stack of one trained network, on the CPU."""
+        sizes = [weight.shape[0] for weight in network.weights]
+        sizes.append(network.weights[-1].shape[1])
+        device = torch.device("cpu")
+        stack = cls(sizes, 1, seed=0, learning_rate=learning_rate, device=device)
+        layers = zip(network.weights, network.biases, strict=True)
+        for layer, (weight, bias) in enumerate(layers):
+            stack.weights[layer].copy_(torch.as_tensor(weight))
+            stack.biases[layer].copy_(torch.as_tensor(bias))
+        return stack
+
     def networks(self) -> list[Network]:
         """Return every model as plain arrays, copied."""
         weights = [weight.cpu().numpy() for weight in self.weights]

@@ -216,6 +216,9 @@ class Trainer(ABC):
         """Return the weights r of ``rows``, (n_models, n_rows); None without any."""
         return None
 
+    def finish(self) -> None:  # noqa: B027 most have trained the predictor alone
+        """Set what models keep of what was trained beside the predictor."""
+
 
 @dataclass
 class StackView:

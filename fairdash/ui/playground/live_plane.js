@@ -58,7 +58,12 @@ function redraw(state) {
     say(view.facts, facts(view.path[view.setting]))
     view.rates.innerHTML = rates(state.data, view, width)
     view.along.innerHTML = view.slider ? along(view, width) : ""
+    const sees = sightOf(state, view)
+    view.sight.hidden = !sees
+    say(view.caption, sees?.stops[view.setting].caption ?? "")
+    view.seen.innerHTML = sightFigure(state, view, width)
   }
+  say(state.root.querySelector(".key"), key(state))
 }
 
 const VIEW = `<section class="view"><p class="name"></p><p class="facts"></p>
@@ -66,7 +71,8 @@ const VIEW = `<section class="view"><p class="name"></p><p class="facts"></p>
     <div class="row second"><label><span class="title"></span><output></output><input type="range" min="0" max="${RANGE}" step="1"><span class="stops"></span></label></div>
   </section>`
 const SIDE = `<div class="side"><p class="name"></p><p class="words" aria-live="polite"></p><p class="head">Accepted</p><div class="rates"></div>
-    <p class="head along-title">Along the slider</p><div class="along"></div></div>`
+    <p class="head along-title">Along the slider</p><div class="along"></div>
+    <div class="sight" hidden><p class="head"></p><p class="caption"></p><div class="seen"></div></div></div>`
 
 function mount(root) {
   const tools = TOOLS.map(([name, label]) => `<button type="button" data-tool="${name}" aria-pressed="false">${label}</button>`)
@@ -74,6 +80,7 @@ function mount(root) {
       <div class="hand"><div class="row first"><label><span class="title"></span><output></output><input type="range" min="0" max="${RANGE}" step="1" value="0"><span class="stops"></span></label>
         <button type="button" class="play" aria-pressed="false">Play</button></div></div>
       <p class="status" role="status"></p>
+      <label class="see" hidden><input type="checkbox" checked> What the method sees</label>
       <div class="tools" role="group" aria-label="Draw">${tools.join("")}
         <label class="brush">Brush <select></select></label>
         <button type="button" class="undo" disabled>Undo</button></div>
@@ -82,7 +89,7 @@ function mount(root) {
   const find = (selector) => root.querySelector(selector)
   return {
     root, input: find(".first input"), output: find(".first output"), play: find(".play"),
-    views: [], frame: 0, playing: 0, id: null, edit: 0, undo: [], tool: "look", brush: BRUSHES[2],
+    see: true, views: [], frame: 0, playing: 0, id: null, edit: 0, undo: [], tool: "look", brush: BRUSHES[2],
     held: -1, looks: 0, pressed: false, before: null, cursor: null, stale: false, people: null,
   }
 }
@@ -106,6 +113,9 @@ function arrange(state, count) {
     words: sides[i].querySelector(".words"),
     rates: sides[i].querySelector(".rates"),
     along: sides[i].querySelector(".along"),
+    sight: sides[i].querySelector(".sight"),
+    caption: sides[i].querySelector(".caption"),
+    seen: sides[i].querySelector(".seen"),
   }))
 }
 
@@ -121,6 +131,8 @@ function take(state, given) {
     Object.assign(view, data, { words_of: data.words, words: view.words })
     view.surfaces = data.grids.map((setting) => setting.map(decode))
     view.grids = null
+    view.sees = decodeSight(data.sees)
+    view.sight.querySelector(".head").textContent = data.sees?.title ?? ""
     view.secondRow.hidden = !data.second
     if (data.second) {
       view.secondRow.querySelector(".title").textContent = data.second.title
@@ -133,7 +145,7 @@ function take(state, given) {
     view.side.querySelector(".along-title").hidden = !data.slider
   })
   takeSlider(state)
-  state.root.querySelector(".key").textContent = key(state)
+  state.root.querySelector(".see").hidden = !state.views.some((view) => view.sees)
 }
 
 function takeSlider(state) {
@@ -150,11 +162,14 @@ function takeSlider(state) {
 function key(state) {
   const [a, b] = state.data.groups, [across, up] = state.data.axes
   const parts = across ? [`Across: ${across}. Up: ${up}.`] : []
-  parts.push(`Round ${a}, square ${b}; filled: outcome 1. Tinted: accepted.`)
+  parts.push(`Round ${a}, square ${b}; filled: outcome 1.`)
+  const seen = state.views.map((view) => sightOf(state, view))
+  if (seen.some((sees) => sees?.kind !== "guess")) parts.push("Tinted: accepted.")
+  if (seen.some((sees) => sees?.kind === "guess")) parts.push("Strokes on the line point to those accepted.")
   if (state.views.some((view) => view.shown.length > 1)) parts.push(`A line for each group, in its colour; the tint is for ${a}.`)
   if (state.data.truth) parts.push("Ringed: recorded in the wrong group.")
-  if (state.views.some((view) => view.ratio)) parts.push("Larger: the method looks more closely there (weight r).")
-  return parts.join(" ")
+  const keys = seen.map((sees, i) => sees?.stops[state.views[i].setting].key).filter(Boolean)
+  return [...parts, ...new Set(keys)].join(" ")
 }
 
 function play(state, soon) {
@@ -248,6 +263,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   state.data.colours = given.colours
   state.data.truth = given.truth
   state.input.oninput = soon
+  const see = root.querySelector(".see input")
+  see.onchange = () => {
+    state.see = see.checked
+    soon()
+  }
   root.onpointerdown = () => { state.pressed = true }
   root.onpointerup = root.onpointercancel = () => { state.pressed = false }
   state.play.onclick = () => play(state, soon)

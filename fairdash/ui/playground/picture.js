@@ -17,11 +17,15 @@ function drawPlane(state, view) {
   const cell = size / (side - 1)
   pen.clearRect(0, 0, size, size)
   const surfaces = view.shown.map((_, group) => surface(view, group))
-  pen.imageSmoothingEnabled = true
-  pen.drawImage(tint(surfaces[0], side, paint.accent), 0, 0, size, size)
+  const sees = sightOf(state, view)
+  if (sees?.kind === "guess") spread(pen, guessTint(view, sees, paint), size)
+  else spread(pen, tint(surfaces[0], side, paint.accent), size)
+  if (sees?.kind === "rules") drawBands(pen, view, sees, paint, side, size, scale)
   drawQuarters(pen, paint, x(0), y(0), size, scale)
   // in half the width, marks of full size would hide one another
-  drawPeople(pen, state, view, paint, x, y, scale * Math.min(box.width / 480, 1))
+  const small = scale * Math.min(box.width / 480, 1)
+  drawPeople(pen, state, view, paint, x, y, small)
+  if (sees?.kind === "counterparts") drawArrows(pen, state, view, paint, x, y, small)
   surfaces.forEach((values, group) => {
     pen.strokeStyle = surfaces.length > 1 ? paint.groups[group] : paint.ink
     pen.lineWidth = 3 * scale
@@ -31,6 +35,8 @@ function drawPlane(state, view) {
       pen.lineTo(b[0] * cell, size - b[1] * cell)
     }
     pen.stroke()
+    // the tint is taken by something else
+    if (sees?.kind === "guess") drawTicks(pen, values, side, size, scale)
   })
   drawCursor(pen, state, paint, x, y, scale)
 }
@@ -51,9 +57,11 @@ function drawQuarters(pen, paint, middle, level, size, scale) {
 // A round, B square; filled where the outcome is 1; larger where the method looks
 function drawPeople(pen, state, view, paint, x, y, scale) {
   const { people } = state
-  const weights = state.stale ? null : view.ratio?.[view.setting]
+  const sees = sightOf(state, view)
+  const weights = sees?.stops[0].weights && between(view, (setting) => sees.stops[setting].weights)
+  const unit = sees && sees.most_weight / 255
   for (let i = 0; i < people.across.length; i++) {
-    const large = weights ? Math.min(Math.max(Math.sqrt(weights[i]), 0.45), 3) : 1
+    const large = weights ? Math.max(Math.sqrt(weights[i] * unit), 0.45) : 1
     const radius = 3.2 * scale * large
     const px = x(people.across[i]), py = y(people.up[i])
     pen.beginPath()

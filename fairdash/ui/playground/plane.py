@@ -20,7 +20,15 @@ from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import live_component
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("surface", "picture", "figures", "drawing", "live_plane")
+_SCRIPTS = (
+    "surface",
+    "sights",
+    "picture",
+    "figures",
+    "sight_figures",
+    "drawing",
+    "live_plane",
+)
 _KEY = "plane"
 _LAST = "playground last"  # of the session: views that were drawn last
 _PATIENCE = 60.0  # seconds for the first models, while there is nothing to look at
