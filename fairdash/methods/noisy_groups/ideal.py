@@ -29,7 +29,9 @@ DESCENT_STEPS = 10  # of Adam for one approximate best response of the model
 PENALTY = 10.0  # R' = B' / gamma of the paper, whose constants are not known in advance
 
 
-class NoisyGroupsIdeal(MixtureClassifier, estimators.NoisyGroupsClassifier):
+class NoisyGroupsIdeal(
+    soft_method.LearnedShares, MixtureClassifier, estimators.NoisyGroupsClassifier
+):
     r"""Constraints under soft memberships, by Algorithms 1 and 3: a mixture of models.
 
     In each of T rounds the model responds to the multipliers in Q steps against

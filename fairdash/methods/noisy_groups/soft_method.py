@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from fairdash.methods.arrays import BoolArray, Float32Array
+from fairdash.methods.arrays import BoolArray, Float32Array, FloatArray
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators
@@ -45,7 +45,13 @@ GROUP_GIVEN_NOISY: Any = param(
 )
 
 
-class NoisyGroupsSoft(estimators.RobustClassifier):
+class LearnedShares:
+    """What methods under soft memberships learn beside the model."""
+
+    noise_: FloatArray
+
+
+class NoisyGroupsSoft(LearnedShares, estimators.RobustClassifier):
     r"""Constraints for all soft memberships that agree with the noise: Algorithm 4.
 
     .. math::

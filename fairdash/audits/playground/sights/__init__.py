@@ -1,27 +1,14 @@
 """What a method itself sees of people at one setting: a kind for each family."""
 
-from typing import Any
-
-from fairdash.audits.playground.people import People
 from fairdash.audits.playground.sights.adversary import Guess
 from fairdash.audits.playground.sights.base import MOST_WEIGHT, Sight
 from fairdash.audits.playground.sights.counterparts import Counterparts
+from fairdash.audits.playground.sights.families import sight_of
 from fairdash.audits.playground.sights.records import Records
 from fairdash.audits.playground.sights.rules import (
     RandomThresholds,
     Rules,
     Truncation,
-)
-from fairdash.methods import (
-    CLP,
-    AdversarialDebiasing,
-    FairLogLoss,
-    HardtLogistic,
-    NoisyGroupsDRO,
-    NoisyGroupsIdeal,
-    NoisyGroupsSoft,
-    SenSeI,
-    SenSR,
 )
 
 __all__ = [
@@ -35,20 +22,3 @@ __all__ = [
     "Truncation",
     "sight_of",
 ]
-
-
-def sight_of(model: Any, people: People) -> Sight | None:
-    """Return what a trained model sees of people, None where that is no more."""
-    match model:
-        case AdversarialDebiasing():
-            return Guess.of(model, people)
-        case SenSeI() | SenSR() | CLP():
-            return Counterparts.of(model, people)
-        case FairLogLoss():
-            return Truncation.of(model, people)
-        case HardtLogistic():
-            return RandomThresholds.of(model, people)
-        case NoisyGroupsDRO() | NoisyGroupsSoft() | NoisyGroupsIdeal():
-            return Records.of(model, people)
-        case _:
-            return None

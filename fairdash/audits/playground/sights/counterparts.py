@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash._wording import in_points
+from fairdash._wording import gap_size
 from fairdash.audits.playground.encoding import as_bytes, as_places
 from fairdash.audits.playground.people import Array, People
 from fairdash.audits.playground.sights.base import Sight
@@ -63,7 +63,7 @@ class Counterparts(Sight):
         change = float(np.abs(self.after - self.before).mean())
         return (
             "Training compares each person with a counterpart who should be treated "
-            f"alike: {self.choice}. Their outputs differ by {in_points(change)} on "
+            f"alike: {self.choice}. Their outputs differ by {gap_size(change)} on "
             "average."
         )
 
