@@ -79,12 +79,12 @@ function mount(root) {
   root.innerHTML = `<div class="grid"><div class="left"><div class="views"></div>
       <div class="hand"><div class="row first"><label><span class="title"></span><output></output><input type="range" min="0" max="${RANGE}" step="1" value="0"><span class="stops"></span></label>
         <button type="button" class="play" aria-pressed="false">Play</button></div></div>
+      <p class="key"></p>
       <p class="status" role="status"></p>
       <label class="see" hidden><input type="checkbox" checked> What the method sees</label>
       <div class="tools" role="group" aria-label="Draw">${tools.join("")}
         <label class="brush">Brush <select></select></label>
-        <button type="button" class="undo" disabled>Undo</button></div>
-      <p class="key"></p></div>
+        <button type="button" class="undo" disabled>Undo</button></div></div>
     <div class="sides"></div></div>`
   const find = (selector) => root.querySelector(selector)
   return {

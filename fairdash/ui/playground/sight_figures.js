@@ -76,8 +76,7 @@ function ruleFigure(data, view, stops, width) {
   })
   if (Math.abs(ends[1][0] - ends[0][0]) < 14) ends[1][0] = ends[0][0] + 14
   const labels = ends.map(([at, name]) => `<text x="${LEFT + room + 8}" y="${at + 4}">${escaped(name)}</text>`)
-  const axes = `<line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(0)}" stroke="currentColor" stroke-opacity=".3"/>
-    <line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(1)}" stroke="currentColor" stroke-opacity=".3" stroke-dasharray="2 4"/>`
+  const axes = `<line x1="${x(0)}" y1="${y(0)}" x2="${x(1)}" y2="${y(0)}" stroke="currentColor" stroke-opacity=".3"/>`
   const ticks = [
     tickText(LEFT - 6, 12, "100%", "end"), tickText(LEFT - 6, 6 + tall, "0%", "end"),
     tickText(LEFT, FIGURE - 4, "0", "start"), tickText(LEFT + room / 2, FIGURE - 4, "score before"), tickText(LEFT + room, FIGURE - 4, "1", "end"),

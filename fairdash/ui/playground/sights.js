@@ -102,17 +102,24 @@ function drawBands(pen, view, sees, paint, side, size, scale) {
   })
 }
 
-// from people to their counterparts
+// the part of a way from a place in a square to its end that lies in the square
+function within([x, y], [toX, toY], size) {
+  const share = ([from, to]) => (to < 0 ? from / (from - to) : to > size ? (size - from) / (to - from) : 1)
+  const part = Math.min(share([x, toX]), share([y, toY]))
+  return [x + part * (toX - x), y + part * (toY - y)]
+}
+
+// from people to their counterparts, or to the edge of the plane where these are outside
 function drawArrows(pen, state, view, paint, x, y, scale) {
   const { people } = state, { stops } = view.sees
   const ends = between(view, (setting) => stops[setting].ends)
-  const head = 5 * scale
+  const head = 5 * scale, { width } = pen.canvas
   pen.strokeStyle = pen.fillStyle = paint.ink
   pen.lineWidth = 1.3 * scale
-  pen.globalAlpha = 0.8
+  pen.globalAlpha = 0.7
   stops[0].who.forEach((who, k) => {
     const from = [x(people.across[who]), y(people.up[who])]
-    const to = [x(ends[2 * k]), y(ends[2 * k + 1])]
+    const to = within(from, [x(ends[2 * k]), y(ends[2 * k + 1])], width)
     const way = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(...way)
     if (length < 2 * head) return
     const [dx, dy] = way.map((part) => (head * part) / length)

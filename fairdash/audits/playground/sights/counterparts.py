@@ -13,7 +13,7 @@ from fairdash.audits.playground.people import Array, People
 from fairdash.audits.playground.sights.base import Sight
 from fairdash.methods import CLP, SenSeI, SenSR
 
-N_ARROWS = 60  # people of whom the counterpart is drawn
+N_ARROWS = 40  # people of whom the counterpart is drawn
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,17 @@ class Counterparts(Sight):
 
     def key(self, names: Sequence[str]) -> str:
         """Return what the marks in the plane mean."""
-        return f"An arrow leads from a person to {self.choice}."
+        return (
+            f"An arrow leads from a person to {self.choice}; at the edge it goes on "
+            "outside the plane."
+        )
 
     def caption(self, names: Sequence[str]) -> str:
         """Return how far outputs of the two differ."""
         change = float(np.abs(self.after - self.before).mean())
         return (
-            "Training compares each person with a counterpart who should be treated "
-            f"alike: {self.choice}. Their outputs differ by {gap_size(change)} on "
-            "average."
+            "Training compares each person with somebody who should be treated alike: "
+            f"{self.choice}. Their outputs differ by {gap_size(change)} on average."
         )
 
     def payload(self) -> dict[str, Any]:
@@ -82,4 +84,6 @@ def _choice(model: SenSeI | SenSR | CLP) -> str:
         return "the one whose output differs most"
     if isinstance(model, SenSR):
         return "the one about whom the model is most wrong"
-    return "one drawn at random, with what tells the group taken from another person"
+    return (
+        "the same person with what tells the group taken from another, drawn at random"
+    )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
@@ -158,67 +157,65 @@ def _case(
 ) -> _Case:
     counted = np.isin(people.outcome, rate.outcomes).astype(np.float64)
     harmed = counted * (chances if rate.harms else 1 - chances)
-    spared = counted - harmed
+    parts = np.stack([harmed, 1 - counted, counted - harmed])
     members = np.eye(2)[people.group].T
     if isinstance(model, NoisyGroupsDRO):
-        radii = list(model.radius_.values())
-        weights = np.stack(
-            [
-                _in_ball(mine, harmed, spared, radius)
-                for mine, radius in zip(members, radii, strict=True)
-            ]
-        )
+        radii = model.radius_.values()
+        cases = [_in_ball(*case, parts) for case in zip(members, radii, strict=True)]
     else:
-        weights = np.stack(
-            [_soft(members, harmed, spared, shares) for shares in model.noise_.T]
-        )
-    accepted = harmed if rate.harms else spared
-    recorded = _ratio(members @ accepted, members @ counted)
-    worst = _ratio(weights @ accepted, weights @ counted)
-    overall = float(accepted.sum() / max(counted.sum(), 1))
+        cases = [_soft(members, shares, parts) for shares in model.noise_.T]
+    recorded = np.array([_accepted(mine * parts, rate) for mine in members])
+    worst = np.array([_accepted(case, rate) for case in cases])
+    overall = _accepted(parts, rate)
     gaps = worst - overall if rate.harms else overall - worst
     group = int(np.nan_to_num(gaps, nan=-np.inf).argmax())
-    return _Case(weights[group], group, recorded, worst, overall, rate)
+    weights = cases[group].sum(axis=0)
+    return _Case(weights, group, recorded, worst, overall, rate)
 
 
-def _in_ball(
-    members: NDArray[np.floating], harmed: Array, spared: Array, radius: float
-) -> Array:
-    r"""Return the weights of people in the worst distribution of a ball.
+# People have three parts, (3, n_people), that sum to one: the chance to be harmed by
+# the decision, 1 if the rate is not over them, and the chance to be spared.
+
+
+def _in_ball(members: Array, radius: float, parts: Array) -> Array:
+    r"""Return how much of each part counts in the worst distribution of a ball.
 
     A share ``radius`` of the group's mass goes from members who are spared, from all
     alike, to people who are harmed, whatever their group, to all alike. No distribution
     within total variation ``radius`` has a worse rate.
     """
-    movable = members * spared
-    if harmed.sum() < _NOTHING or movable.sum() < _NOTHING:
-        return members.astype(np.float64)
-    moved = min(radius * members.sum(), movable.sum())
-    return members - movable * (moved / movable.sum()) + harmed * (moved / harmed.sum())
+    counted = members * parts
+    harmed = parts[0].sum()
+    spared = counted[2].sum()
+    if min(harmed, spared) < _NOTHING:
+        return counted
+    moved = min(radius * members.sum(), spared)
+    counted[0] += parts[0] * (moved / harmed)
+    counted[2] *= 1 - moved / spared
+    return counted
 
 
-def _soft(
-    members: NDArray[np.floating],
-    harmed: Array,
-    spared: Array,
-    shares: NDArray[np.floating],
-) -> Array:
-    """Return the worst memberships in a group, given its share of recorded groups.
+def _soft(members: Array, shares: Array, parts: Array) -> Array:
+    """Return how much of each part counts under the worst memberships in a group.
 
-    In each recorded group the share goes first to people who are harmed, then to those
-    whom the rate is not over, last to those who are spared.
+    ``shares`` is the group's share of each recorded group, whose ``members`` are given.
+    It goes first to people who are harmed, then to those whom the rate is not over,
+    last to those who are spared.
     """
-    rest = 1 - harmed - spared
-    total = np.zeros(len(harmed))
+    counted = np.zeros_like(parts)
     for mine, share in zip(members, shares, strict=True):
         budget = share * mine.sum()
-        for part in (mine * harmed, mine * rest, mine * spared):
+        for place, part in enumerate(mine * parts):
             size = part.sum()
             taken = min(budget, size)
-            total += part * (taken / max(size, _NOTHING))
+            counted[place] += part * (taken / max(size, _NOTHING))
             budget -= taken
-    return total
+    return counted
 
 
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+def _accepted(counted: Array, rate: _Rate) -> float:
+    """Return the share accepted of the people that a rate is over."""
+    harmed, _, spared = counted.sum(axis=1)
+    if harmed + spared < _NOTHING:
+        return float("nan")
+    return float((harmed if rate.harms else spared) / (harmed + spared))
