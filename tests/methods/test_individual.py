@@ -133,3 +133,24 @@ def test_a_metric_of_other_columns_than_the_table_is_refused(data):
         SenSeI(metric, **FEW).fit(swapped, y, sensitive_features=group)
     fitted = SenSeI(metric, **FEW).fit(table, y, sensitive_features=group)
     assert fitted.fair_metric_ is metric
+
+
+def test_counterparts_of_sensr_ask_for_outcomes(data):
+    X, y, s = data
+    model = SenSR(**FEW).fit(X, y, sensitive_features=s)
+    with pytest.raises(ValueError, match="depend on outcomes: give `y`"):
+        model.counterparts(X)
+    found = model.counterparts(X, y)
+    assert found.shape == X.shape
+    np.testing.assert_array_equal(found, model.counterparts(X, y))
+
+
+def test_counterparts_of_clp_are_drawn_by_the_seed(data):
+    X, y, s = data
+    model = CLP(**FEW).fit(X, y, sensitive_features=s)
+    found = model.counterparts(X)
+    np.testing.assert_array_equal(found, model.counterparts(X))
+    assert not np.array_equal(found, model.counterparts(X, random_state=1))
+    basis = model.fair_metric_.basis
+    apart = found - X
+    np.testing.assert_allclose(apart, apart @ basis @ basis.T, atol=1e-5)

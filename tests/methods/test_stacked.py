@@ -105,3 +105,19 @@ def test_a_product_alone_has_the_bits_it_has_in_a_stack(
         assert torch.equal(alone, together[i : i + 1])
         product(left[i : i + 1], right[i : i + 1], plus=one, out=out)
         assert torch.equal(out, together[i : i + 1])
+
+
+@pytest.mark.parametrize("sizes", [(3, 1), (4, 8, 5, 3)])
+def test_a_trained_network_alone_is_a_stack_of_one(sizes):
+    stack = StackedNetwork(
+        sizes, 2, seed=0, learning_rate=0.1, device=torch.device("cpu")
+    )
+    network = stack.networks()[1]
+    X = np.random.default_rng(0).normal(size=(20, sizes[0])).astype(np.float32)
+    alone = StackedNetwork.of(network).predict(torch.as_tensor(X))
+    np.testing.assert_array_equal(alone[0], stack.predict(torch.as_tensor(X))[1])
+    np.testing.assert_allclose(network.outputs(X), alone[0], atol=1e-5)
+    hidden = X.astype(float)
+    for weight, bias in zip(network.weights[:-1], network.biases[:-1], strict=True):
+        hidden = np.maximum(hidden @ weight + bias, 0)
+    np.testing.assert_allclose(network.hidden(X), hidden)
