@@ -92,12 +92,14 @@ def test_under_equalized_odds_the_adversary_reads_the_outcome_too():
     )
 
 
-@pytest.mark.parametrize("method", ["road", "broad"])
-def test_half_of_the_weight_is_on_few_people_where_tau_is_small(method):
+@pytest.mark.parametrize(("method", "fairness_weight"), [("road", 2.0), ("broad", 0.0)])
+def test_half_of_the_weight_is_on_few_people_where_tau_is_small(
+    method, fairness_weight
+):
     captions = []
     for tau in (0.05, 0.8):
         model, people, sight = trained(
-            method, "hidden_corner", tau=tau, fairness_weight=0.0
+            method, "hidden_corner", tau=tau, fairness_weight=fairness_weight
         )
         np.testing.assert_array_equal(sight.weights, model.ratio_)
         falling = np.sort(model.ratio_)[::-1]
@@ -295,6 +297,14 @@ def test_the_worst_memberships_of_a_mixture_follow_its_chances():
                 table.loc[code, [(decision, outcome)]] = p[rows].sum() / len(people)
     worst = soft_group_rates(table, model.noise_)["min_tpr"]
     np.testing.assert_allclose(sight.worst, worst)
+
+
+def test_the_worst_case_moves_away_as_the_ball_grows():
+    surfaces = playground.train(SCENES["wrong_records"].people(), "noisy_dro")
+    apart = [(sight.recorded - sight.worst)[sight.group] for sight in surfaces.sights]
+    assert apart[0] == pytest.approx(0, abs=1e-9)
+    assert apart[-1] > 0.3
+    assert np.corrcoef(apart, surfaces.slider.stops)[0, 1] > 0.9
 
 
 def test_a_method_without_noise_takes_records_as_they_are():
