@@ -82,40 +82,6 @@ def test_every_method_draws_every_scene(method):
         assert "of decisions are right" in sent["words"][0]
 
 
-@pytest.mark.parametrize("method", ["unconstrained", "hardt", "broad"])
-def test_each_stage_keeps_the_models_of_the_one_before(method, monkeypatch):
-    people, entry = SCENES["proxy"].people(n=120), CATALOG[method]
-    surfaces = None
-    for stage in playground.stages_of(entry, people):
-        n_before = 0 if surfaces is None else len(surfaces.grid)
-        trained = playground.train(
-            people,
-            method,
-            stops=stage.stops or None,
-            second_stops=stage.second_stops,
-            known=surfaces,
-        )
-        assert len(trained.grid) == stage.n_settings > n_before
-        if surfaces is not None:
-            places = {
-                tuple(sorted(setting.items())): place
-                for place, setting in enumerate(trained.settings)
-            }
-            usual = playground.settings_of(entry)
-            for setting, grid in zip(surfaces.settings, surfaces.grid, strict=True):
-                if trained.second is not None:
-                    name = trained.second.name
-                    setting = {name: usual[name], **setting}
-                place = places[tuple(sorted(setting.items()))]
-                np.testing.assert_array_equal(trained.grid[place], grid)
-        surfaces = trained
-    # nothing is missing any more, so nothing is trained
-    monkeypatch.setattr(type(entry), "estimator", None)
-    stage = playground.stages_of(entry, people)[0]
-    again = playground.train(people, method, stops=stage.stops or None, known=surfaces)
-    assert len(again.grid) == stage.n_settings
-
-
 def test_a_method_without_a_second_slider_refuses_its_stops():
     with pytest.raises(ValueError, match="Logistic has no second slider"):
         playground.train(SCENES["proxy"].people(), "logistic", second_stops=(1,))

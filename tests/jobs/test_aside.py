@@ -1,4 +1,4 @@
-"""The process beside the app: answers, errors and its end."""
+"""Processes beside the app: answers, errors and their end."""
 
 import os
 import pickle
@@ -46,7 +46,7 @@ def test_a_running_call_is_interrupted_and_a_queued_one_dropped(aside):
     pid = aside.call("os:getpid").result()
     running = aside.call("time:sleep", 600)
     queued = aside.call("builtins:abs", -1)
-    while aside._running is not running:
+    while running._process is None:
         time.sleep(0.01)
     time.sleep(0.2)  # until the process sleeps
     queued.cancel()
@@ -61,10 +61,34 @@ def test_an_idle_process_ends(monkeypatch):
     monkeypatch.delenv("FAIRDASH_INLINE", raising=False)
     aside = Aside(idle_seconds=0)
     pid = aside.call("os:getpid").result()
-    while aside._child is not None:
+    while aside._processes[0].runs:
         time.sleep(0.01)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+    aside.close()
+
+
+def test_two_processes_answer_at_the_same_time(tmp_path, monkeypatch):
+    """A pipe opens once both ends are: one process could not open the second."""
+    monkeypatch.delenv("FAIRDASH_INLINE", raising=False)
+    aside = Aside(2)
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    ends = [aside.call("os:open", pipe, way) for way in (os.O_RDONLY, os.O_WRONLY)]
+    for end in ends:
+        assert end.result(timeout=300) > 2
+    aside.close()
+
+
+def test_a_warm_up_runs_in_all_processes_once(monkeypatch):
+    monkeypatch.delenv("FAIRDASH_INLINE", raising=False)
+    aside = Aside(2)
+    aside.warm_up("os:getpid")
+    while aside._pending:
+        time.sleep(0.01)
+    assert all(process.runs for process in aside._processes)
+    aside.warm_up("os:getpid")
+    assert not aside._pending
     aside.close()
 
 

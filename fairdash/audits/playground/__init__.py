@@ -6,11 +6,17 @@ from fairdash.audits.playground.people import COLUMNS, GROUPS, MOST_PEOPLE, Peop
 from fairdash.audits.playground.scenes import SCENES, Scene
 from fairdash.audits.playground.sliders import (
     Slider,
-    Stage,
     second_slider_of,
     settings_of,
     slider_of,
+)
+from fairdash.audits.playground.stages import (
+    Stage,
+    Stops,
+    join,
     stages_of,
+    train_part,
+    warm_up,
 )
 from fairdash.audits.playground.surfaces import (
     MIN_SIZE,
@@ -31,8 +37,10 @@ __all__ = [
     "Scene",
     "Slider",
     "Stage",
+    "Stops",
     "Surfaces",
     "grid_points",
+    "join",
     "payload",
     "people_of",
     "plane_columns",
@@ -42,5 +50,7 @@ __all__ = [
     "slider_of",
     "stages_of",
     "train",
+    "train_part",
+    "warm_up",
     "words",
 ]

@@ -15,6 +15,8 @@ from fairdash.audits.playground.sliders import Slider
 from fairdash.audits.playground.surfaces import Surfaces
 from fairdash.methods import CATALOG
 
+BY_SETTING = ("grids", "path", "words")  # lists with one entry per setting
+
 
 def payload(surfaces: Surfaces) -> dict[str, Any]:
     """Return surfaces and figures of one method as plain data for JSON.
@@ -69,21 +71,39 @@ def _seen(sights: Sequence[Sight], names: Sequence[str]) -> dict[str, Any] | Non
     """Return what a method sees, stop by stop; None where that is nothing."""
     if not sights:
         return None
-    stops: list[dict[str, Any]] = []
-    for sight in sights:
-        stop = sight.payload()
-        if stops and stop.get("before") == stops[0].get("before"):
-            # One base model below all stops: a browser takes that of the first.
-            stop.pop("before", None)
-        words = {"key": sight.key(names), "caption": sight.caption(names)}
-        stops.append(stop | words)
+    stops = [
+        {**sight.payload(), "key": sight.key(names), "caption": sight.caption(names)}
+        for sight in sights
+    ]
     first = sights[0]
     return {
         "kind": first.kind,
         "title": first.title,
         "most_weight": MOST_WEIGHT,
-        "stops": stops,
+        "stops": say_once(stops),
     }
+
+
+def say_once(stops: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a method sees without what is the same as at the first stop.
+
+    That is ``before``, of one base model below all stops.
+    """
+    first, *others = stops
+    if "before" not in first:
+        return [*stops]
+    shorter = [dict(stop) for stop in others]
+    for stop in shorter:
+        if stop["before"] == first["before"]:
+            del stop["before"]
+    return [first, *shorter]
+
+
+def say_each(stops: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a method sees with all that was said once: undo `say_once`."""
+    if "before" not in stops[0]:
+        return [*stops]
+    return [{"before": stops[0]["before"], **stop} for stop in stops]
 
 
 def words(stop: dict[str, Any], names: Sequence[str] = GROUPS) -> str:

@@ -59,23 +59,6 @@ class Slider:
     stops: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Stage:
-    """Stops that are trained together: of the first slider, and of the second.
-
-    A page shows the first stage as soon as it is trained; each later stage adds stops
-    to the one before and keeps its models.
-    """
-
-    stops: tuple[float, ...] = ()
-    second_stops: tuple[float, ...] = ()
-
-    @property
-    def n_settings(self) -> int:
-        """Number of models at these stops."""
-        return max(len(self.stops), 1) * max(len(self.second_stops), 1)
-
-
 def slider_of(method: Method, people: People, n_stops: int = N_STOPS) -> Slider | None:
     """Return the first slider of a method with its stops; None without one.
 
@@ -102,18 +85,6 @@ def second_slider_of(method: Method) -> Slider | None:
     name, stops = _SECOND[method.key]
     param = _param(method, name)
     return Slider(param.name, param.title, param.help, stops)
-
-
-def stages_of(method: Method, people: People) -> tuple[Stage, ...]:
-    """Return what a page trains, in order: five stops, all, those of both sliders."""
-    slider = slider_of(method, people)
-    if slider is None:
-        return (Stage(),)
-    stages = [Stage(slider.stops[::2]), Stage(slider.stops)]
-    second = second_slider_of(method)
-    if second is not None:
-        stages.append(Stage(slider.stops, second.stops))
-    return tuple(stages)
 
 
 def settings_of(

@@ -2,7 +2,7 @@
 // surfaces are interpolated; words and figures are those of the nearest setting.
 const RANGE = 160 // steps of the slider, a multiple of every number of stops less one
 const PLAY_MS = 5000 // from one end to the other
-const LOOK_MS = 350 // between two looks whether more stops are trained
+const LOOK_MS = 160 // between two looks whether more stops are trained
 const TOOLS = [["look", "Look"], ["move", "Move"], ["paint", "Paint"], ["erase", "Erase"]]
 const BRUSHES = [[0, 1], [0, 0], [1, 1], [1, 0]] // group and outcome
 

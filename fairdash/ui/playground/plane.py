@@ -32,6 +32,8 @@ _SCRIPTS = (
 _KEY = "plane"
 _LAST = "playground last"  # of the session: views that were drawn last
 _PATIENCE = 60.0  # seconds for the first models, while there is nothing to look at
+_PAUSE = 0.3  # seconds for the next models, before the page says that it trains
+_LOOKS = "playground looks"  # of the session: the browser asks whether there is more
 
 
 @st.fragment
@@ -88,7 +90,9 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
 
 def _trained(people: playground.People, methods: Sequence[str], *, wait: bool) -> Shown:
     if not wait:
-        return trained(people, methods, seconds=0.3)
+        # A look that waited would meet the next one, which would break it off.
+        looks = st.session_state.pop(_LOOKS, False)
+        return trained(people, methods, seconds=0 if looks else _PAUSE)
     with st.spinner(f"Trains {' and '.join(_labels(methods))}…"):
         return trained(people, methods, seconds=_PATIENCE)
 
@@ -99,3 +103,4 @@ def _labels(methods: Sequence[str]) -> list[str]:
 
 def _looks_again() -> None:
     """Run the fragment again: the browser asks whether more stops are trained."""
+    st.session_state[_LOOKS] = True

@@ -1,10 +1,12 @@
 """Surfaces that were trained, kept for all sessions: the second time is instant."""
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, wait
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import streamlit as st
@@ -14,6 +16,7 @@ from fairdash.jobs import aside
 from fairdash.methods import CATALOG
 
 _MOST = 64  # methods on people that are kept, about 0.5 MB each
+_AHEAD = 2  # stages of a method that are queued at once
 _WATCHED = "playground watched"  # of the session: what it trains
 
 
@@ -40,67 +43,78 @@ class _Progress:
     """How far one method is trained on some people."""
 
     def __init__(self, people: playground.People, method: str) -> None:
-        self.people = people
-        self.method = method
-        self.surfaces: playground.Surfaces | None = None
         self.payload: dict[str, Any] | None = None
+        self.n_models = 0
+        self._people = people
+        self._method = method
         self._stages = playground.stages_of(CATALOG[method], people)
-        self._call: aside.Call | None = None
+        self._n_stages = 0  # that are in the payload
+        self._parts: list[dict[str, Any]] = []  # of these stages
+        self._calls: list[list[aside.Call]] = []  # of stages after these
         self._lock = threading.Lock()
 
     @property
-    def n_models(self) -> int:
-        return 0 if self.surfaces is None else len(self.surfaces.grid)
-
-    @property
     def done(self) -> bool:
-        return self.n_models >= self._stages[-1].n_settings
+        return self._n_stages == len(self._stages)
 
     def go_on(self, seconds: float) -> None:
-        """Take what has been trained, and begin the next stage if there is one.
+        """Take the next stage if it is trained, and begin those that follow.
 
-        The first stage is waited for, at most so many seconds.
+        The stage is waited for, at most so many seconds.
         """
         with self._lock:
-            if self._call is None and not self.done:
-                self._begin()
-            call = self._call
-        if call is None:
+            self._begin()
+            awaited = self._calls[0] if self._calls else []
+        if not awaited:
             return
-        if not self.n_models:
-            wait([call.future], seconds)
+        wait([call.future for call in awaited], seconds)
         with self._lock:
             # Another session may have taken it, or cancelled it, meanwhile.
-            if self._call is call and call.future.done():
-                self._call = None
-                self._take(call)
-
-    def _take(self, call: aside.Call) -> None:
-        try:
-            self.surfaces = call.result()
-        except CancelledError:
-            return
-        self.payload = playground.payload(self.surfaces)
-        if not self.done:
-            self._begin()
-
-    def _begin(self) -> None:
-        stage = next(s for s in self._stages if s.n_settings > self.n_models)
-        self._call = aside.aside().call(
-            "fairdash.audits.playground:train",
-            self.people,
-            self.method,
-            stops=stage.stops or None,
-            second_stops=stage.second_stops,
-            known=self.surfaces,
-        )
+            if self._calls and self._calls[0] is awaited:
+                self._take()
 
     def cancel(self) -> None:
-        """Stop the stage that is being trained, or is to be."""
+        """Stop what is being trained, or is to be."""
         with self._lock:
-            if self._call is not None:
-                self._call.cancel()
-            self._call = None
+            self._drop()
+
+    def _drop(self) -> None:
+        for call in chain(*self._calls):
+            call.cancel()
+        self._calls = []
+
+    def _begin(self) -> None:
+        """Queue the next stage, and the one after it, so that no process waits."""
+        n_begun = self._n_stages + len(self._calls)
+        for stage in self._stages[n_begun : self._n_stages + _AHEAD]:
+            self._calls.append([self._call(stops) for stops in stage.parts])
+
+    def _call(self, stops: playground.Stops) -> aside.Call:
+        return aside.aside().call(
+            "fairdash.audits.playground:train_part", self._people, self._method, stops
+        )
+
+    def _take(self) -> None:
+        awaited, *later = self._calls
+        if not all(call.future.done() for call in awaited):
+            return
+        try:
+            self._parts += [call.result() for call in awaited]
+        except CancelledError:
+            self._drop()
+            return
+        except Exception:
+            self._drop()
+            raise
+        stage = self._stages[self._n_stages]
+        self.payload = playground.join(self._parts, stage.stops)
+        self.n_models = len(stage.stops.settings)
+        self._n_stages += 1
+        self._calls = later
+        if self.done:
+            self._parts = []
+        else:
+            self._begin()
 
 
 class _Kept:
@@ -129,12 +143,12 @@ def _kept() -> _Kept:
 def trained(
     people: playground.People, methods: Sequence[str], *, seconds: float
 ) -> Shown:
-    """Return methods as far as they are trained; the next stage begins beside the app.
+    """Return methods as far as they are trained; what follows begins beside the app.
 
     Parameters
     ----------
     seconds : float
-        How long the first stage of each may be waited for.
+        How long the next stage of all may be waited for.
 
     Raises
     ------
@@ -148,8 +162,10 @@ def trained(
         if method not in progress:
             method.cancel()
     st.session_state[_WATCHED] = progress
+    aside.aside().warm_up("fairdash.audits.playground:warm_up")
+    end = time.monotonic() + seconds
     for method in progress:
-        method.go_on(seconds)
+        method.go_on(max(end - time.monotonic(), 0))
     views = [method.payload for method in progress if method.payload is not None]
     return Shown(
         views if len(views) == len(methods) else [],
