@@ -18,7 +18,7 @@ setup(
             "py.typed",
             *(
                 f"**/*.{kind}"
-                for kind in ("css", "html", "js", "mako", "svg", "toml", "txt")
+                for kind in ("css", "html", "js", "mako", "svg", "toml", "txt", "xz")
             ),
         ],
         "fairdash.app": [".streamlit/config.toml"],

@@ -24,6 +24,7 @@ from fairdash.audits.playground.surfaces import (
     train,
 )
 from fairdash.audits.playground.tables import MOST_ROWS, people_of, plane_columns
+from fairdash.audits.playground.views import shipped
 
 __all__ = [
     "COLUMNS",
@@ -47,6 +48,7 @@ __all__ = [
     "plane_payload",
     "second_slider_of",
     "settings_of",
+    "shipped",
     "slider_of",
     "stages_of",
     "train",

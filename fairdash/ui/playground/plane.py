@@ -15,7 +15,7 @@ from fairdash.audits import playground
 from fairdash.methods import CATALOG
 from fairdash.plots import theme
 from fairdash.ui.playground.people import DrawnPeople
-from fairdash.ui.playground.training import Shown, trained
+from fairdash.ui.playground.training import Shown, trained, warm_up
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import live_component
 
@@ -86,6 +86,7 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
         on_people_change=lambda: drawn.take(st.session_state[_KEY].get("people")),
     )
     drawn.offer()
+    warm_up()  # last: the browser draws meanwhile
 
 
 def _trained(people: playground.People, methods: Sequence[str], *, wait: bool) -> Shown:

@@ -1,4 +1,4 @@
-"""Surfaces that were trained, kept for all sessions: the second time is instant."""
+"""Surfaces of methods: those that are shipped, and those that are trained and kept."""
 
 import threading
 import time
@@ -43,15 +43,21 @@ class _Progress:
     """How far one method is trained on some people."""
 
     def __init__(self, people: playground.People, method: str) -> None:
-        self.payload: dict[str, Any] | None = None
-        self.n_models = 0
+        self.payload = playground.shipped(people, method)
         self._people = people
         self._method = method
         self._stages = playground.stages_of(CATALOG[method], people)
-        self._n_stages = 0  # that are in the payload
+        # Stages that are in the payload.
+        self._n_stages = 0 if self.payload is None else len(self._stages)
         self._parts: list[dict[str, Any]] = []  # of these stages
         self._calls: list[list[aside.Call]] = []  # of stages after these
         self._lock = threading.Lock()
+
+    @property
+    def n_models(self) -> int:
+        if not self._n_stages:
+            return 0
+        return len(self._stages[self._n_stages - 1].stops.settings)
 
     @property
     def done(self) -> bool:
@@ -108,7 +114,6 @@ class _Progress:
             raise
         stage = self._stages[self._n_stages]
         self.payload = playground.join(self._parts, stage.stops)
-        self.n_models = len(stage.stops.settings)
         self._n_stages += 1
         self._calls = later
         if self.done:
@@ -162,7 +167,6 @@ def trained(
         if method not in progress:
             method.cancel()
     st.session_state[_WATCHED] = progress
-    aside.aside().warm_up("fairdash.audits.playground:warm_up")
     end = time.monotonic() + seconds
     for method in progress:
         method.go_on(max(end - time.monotonic(), 0))
@@ -172,3 +176,8 @@ def trained(
         tuple(method.n_models for method in progress),
         not all(method.done for method in progress),
     )
+
+
+def warm_up() -> None:
+    """Load what training needs in the processes beside the app, if it is not there."""
+    aside.aside().warm_up("fairdash.audits.playground:warm_up")
