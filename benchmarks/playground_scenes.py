@@ -1,13 +1,16 @@
 """Whether what a scene asks to look for shows on other people of the same scene.
 
 Scenes were chosen on the people of seed 0. Here each sentence is counted on ten other
-seeds, with the models that the playground trains.
+seeds, with the models that the playground trains. With ``papers``, what the figures of
+four papers say.
 
-    python benchmarks/playground_scenes.py --seeds 10
+    python benchmarks/playground_scenes.py scenes --seeds 10
+    python benchmarks/playground_scenes.py papers --seeds 10
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -95,6 +98,16 @@ def labels_cost_accuracy(seed: int) -> bool:
     return bool(halved and path["accuracy"].iloc[-1] < path["accuracy"].iloc[0])
 
 
+def parity_restores_merit(seed: int) -> bool:
+    """With Zhang, the gap halves and more decisions are those that merit would give."""
+    surfaces = trained("wrong_labels", "adversarial", seed)
+    gap = surfaces.path["gap"].to_numpy()
+    # True outcomes follow from the first feature, whatever the group.
+    merit = surfaces.people.X[:, 0] > 0
+    right = ((surfaces.scores > 0.5) == merit).mean(axis=1)
+    return bool(gap[-1] < gap[0] / 2 and right[-1] > right[0])
+
+
 def records_hide_gaps(seed: int) -> bool:
     """Without a method, recorded groups show a smaller gap than true groups."""
     surfaces = trained("wrong_records", "unconstrained", seed)
@@ -128,20 +141,156 @@ SENTENCES: tuple[Callable[[int], bool], ...] = (
     height_counts_less,
     twins_alike,
     labels_cost_accuracy,
+    parity_restores_merit,
     records_hide_gaps,
     rare_group,
     parity_costs,
 )
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Claim:
+    """What the figure of a paper says, as a number of people of a seed.
+
+    Attributes
+    ----------
+    paper, text : str
+    figure : callable (seed) -> float
+    holds : callable (float) -> bool
+    """
+
+    paper: str
+    text: str
+    figure: Callable[[int], float]
+    holds: Callable[[float], bool]
+
+
+def height_left(method: str, place: int) -> Callable[[int], float]:
+    """Return what is left of the weight of height at a stop, in *Twins*."""
+
+    def figure(seed: int) -> float:
+        share = upright(trained("twins", method, seed))
+        return float(share[place] / share[0])
+
+    return figure
+
+
+def steps_back(seed: int) -> float:
+    """Return how often the weight of height grows from stop to stop with SenSeI."""
+    share = upright(trained("twins", "sensei", seed))
+    return float((np.diff(share) > 0.02 * share[0]).sum())
+
+
+def floor_of_poorer(seed: int) -> float:
+    """Return the lowest P(1) of the group with fewer outcomes 1, in *A proxy*."""
+    surfaces = trained("proxy", "fair_log_loss", seed)
+    people = surfaces.people
+    means = [people.outcome[people.group == code].mean() for code in (0, 1)]
+    return float(surfaces.grid[0, int(np.argmin(means))].min())
+
+
+def cap_of_richer(seed: int) -> float:
+    """Return the highest P(1) of the other group."""
+    surfaces = trained("proxy", "fair_log_loss", seed)
+    people = surfaces.people
+    means = [people.outcome[people.group == code].mean() for code in (0, 1)]
+    return float(surfaces.grid[0, int(np.argmax(means))].max())
+
+
+def corner_left(method: str) -> Callable[[int], float]:
+    """Return what is left of the corner's gap when the gap over all has halved."""
+
+    def figure(seed: int) -> float:
+        surfaces = trained("hidden_corner", method, seed)
+        corner = corner_gaps(surfaces)
+        return float(corner[first_half(surfaces)] / corner[0])
+
+    return figure
+
+
+def corner_at_the_end(method: str) -> Callable[[int], float]:
+    """Return what is left of the corner's gap at λ from 2 to 4, on average."""
+
+    def figure(seed: int) -> float:
+        corner = corner_gaps(trained("hidden_corner", method, seed))
+        return float(corner[4:].mean() / corner[0])
+
+    return figure
+
+
+CLAIMS = (
+    Claim(
+        "SenSeI",
+        "at the largest ρ height counts less than half of what it did",
+        height_left("sensei", -1),
+        lambda share: share < 0.5,
+    ),
+    Claim(
+        "SenSeI",
+        "at no stop of ρ height counts more than at the one before",
+        steps_back,
+        lambda n_steps: n_steps == 0,
+    ),
+    Claim(
+        "SenSR",
+        "at the smallest ε above 0 height counts less than a fifth of what it did",
+        height_left("sensr", 1),
+        lambda share: share < 0.2,
+    ),
+    Claim(
+        "Fair log-loss",
+        "probabilities of the group with fewer outcomes 1 have a floor above 5 %",
+        floor_of_poorer,
+        lambda level: level > 0.05,
+    ),
+    Claim(
+        "Fair log-loss",
+        "those of the other group have a cap below 95 %",
+        cap_of_richer,
+        lambda level: level < 0.95,
+    ),
+    *(
+        Claim(paper, text, figure(method), lambda share: share < 0.5)
+        for paper, method in (("ROAD", "road"), ("Zhang", "adversarial"))
+        for text, figure in (
+            ("the corner has closed by half when the gap over all has", corner_left),
+            ("the corner has closed by half at λ from 2 to 4", corner_at_the_end),
+        )
+    ),
+)
+
+
+def count_sentences(seeds: Sequence[int]) -> None:
     """Print how often each sentence holds."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=10)
-    n_seeds = parser.parse_args().seeds
     for sentence in SENTENCES:
-        holds = [sentence(seed) for seed in range(1, n_seeds + 1)]
-        print(f"{sum(holds)} of {n_seeds}: {sentence.__doc__}", flush=True)
+        holds = [sentence(seed) for seed in seeds]
+        print(f"{sum(holds)} of {len(seeds)}: {sentence.__doc__}", flush=True)
+
+
+def count_claims(seeds: Sequence[int]) -> None:
+    """Print how often each claim holds, and its figures."""
+    for claim in CLAIMS:
+        figures = [claim.figure(seed) for seed in seeds]
+        n_holds = sum(claim.holds(figure) for figure in figures)
+        low, middle, high = np.percentile(figures, [0, 50, 100])
+        print(
+            f"{n_holds} of {len(seeds)}: {claim.paper}: {claim.text} "
+            f"(median {middle:.2f}, {low:.2f} to {high:.2f})",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Print how often sentences or claims hold."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=("scenes", "papers"))
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
+    seeds = range(1, options.seeds + 1)
+    if options.part == "scenes":
+        count_sentences(seeds)
+    else:
+        count_claims(seeds)
 
 
 if __name__ == "__main__":

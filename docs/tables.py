@@ -14,6 +14,7 @@ from pathlib import Path
 from fairdash._lazy import EXTRAS
 from fairdash._wording import listing, markdown_table
 from fairdash.analysis import judgement
+from fairdash.audits.playground import caption_of
 from fairdash.datasets import PUBLIC, checks, reading
 from fairdash.methods import CATALOG
 from fairdash.metrics import catalog
@@ -25,16 +26,17 @@ DOCS = Path(__file__).parent
 
 def methods() -> Iterator[tuple[str, ...]]:
     """Yield the cells of every method, after those of the head."""
-    yield "method", "what it does", "set by", "source"
+    yield "in the plane", "method", "set by", "source"
     for method in CATALOG.values():
         letters = [
             f"`{param.name}`" + (f" ({param.letter})" if param.letter else "")
             for param in method.params
             if not param.advanced
         ]
+        caption = caption_of(method)
         yield (
-            f"**{method.label}** `{method.key}`",
-            method.summary,
+            f"![{method.label}. {caption}](pictures/methods/{method.key}.webp)",
+            f"**{method.label}** `{method.key}`: {method.summary} *{caption}.*",
             ", ".join(letters) or "–",
             method.source,
         )

@@ -2,6 +2,7 @@ from reading import button, figures, labels, numbers, sent, widget, words
 
 from fairdash import ui
 from fairdash.audits import recommendation, sweeps
+from fairdash.audits.playground import SCENES
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -68,22 +69,27 @@ def test_the_league_table_opens_with_all_methods_and_their_ranks(visit):
 
 
 STOPS = [
-    *("Sweep", "Local fairness", "Weights", "Post-process", "Noisy groups"),
-    *("Local fairness", "Sweep"),
+    *("Playground", "Sweep", "Local fairness", "Weights", "Post-process"),
+    *("Noisy groups", "Local fairness", "Sweep"),
 ]
 
 
-def test_the_tour_goes_from_stop_to_stop(visit):
+def test_the_tour_goes_from_stop_to_stop(visit, inline):
     page = visit("Home")
     button(page, "Take the tour").click().run()
     (run,) = ui.store().runs()
+    assert page.query_params["scene"] == "hidden_corner"
+    assert page.query_params["beside"] == "adversarial"
     title = page.title[0].value
     for stop, name in enumerate(STOPS, 1):
-        page = visit(name, run=run.id, data=run.dataset_id, tour=str(stop), seed="0")
+        chosen = {"run": run.id, "data": run.dataset_id, "tour": str(stop)}
+        page = visit(name, **chosen, seed="0")
         assert not page.exception
         assert page.title[0].value == title
-        assert f"**Stop {stop} of 7.**" in words(page)
-        if stop == 1:
+        assert f"**Stop {stop} of 8.**" in words(page)
+        if name == "Playground":
+            assert SCENES["hidden_corner"].question in words(page)
+        if stop == 2:
             trained = ui.store().snapshot(run.id).trials
             n = sum(t.method == "road" and t.seed == 0 for t in trained)
             assert f"{n} settings of ROAD" in words(page)

@@ -43,13 +43,17 @@ def test_first_visit_opens_the_hidden_corner_with_road(visit, inline, browser):
     assert drawn["scene"] == "hidden_corner"
     assert view["method"] == "ROAD"
     assert view["slider"]["title"] == "Fairness weight (λ)"
-    assert len(view["grids"]) == len(view["words"]) == len(view["slider"]["stops"])
+    assert len(view["grids"]) == len(view["words"])
     assert drawn["truth"] is False
-    assert drawn["rest"] is True
+    # All stops of both sliders come with the package.
+    assert drawn["rest"] is False
+    assert len(view["grids"]) == 27
 
 
 def test_later_stages_follow_and_keep_the_models_of_the_first(visit, inline, browser):
-    page = visit("Playground", scene="hidden_corner", shown_method="broad")
+    page = visit(
+        "Playground", scene="hidden_corner", shown_method="broad", wrong_records="5"
+    )
     first = browser.last["views"][0]
     n_models = [len(first["grids"])]
     while browser.last["rest"]:

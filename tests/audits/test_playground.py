@@ -124,9 +124,21 @@ def test_changed_people_are_fewer_of_b_or_recorded_wrongly():
     people = SCENES["proxy"].people()
     assert people.changed().key == people.key
     members = (people.group == 1).sum()
-    fewer = people.changed(remaining=0.2)
+    fewer = people.changed(size_of_b=0.2)
     assert (fewer.group == 0).sum() == (people.group == 0).sum()
     assert (fewer.group == 1).sum() == pytest.approx(0.2 * members, rel=0.4)
+    more_of_b = people.changed(size_of_b=1.5)
+    n_added = len(more_of_b) - len(people)
+    assert n_added == pytest.approx(0.5 * members, rel=0.2)
+    np.testing.assert_array_equal(more_of_b.X[: len(people)], people.X)
+    assert (more_of_b.group[len(people) :] == 1).all()
+    most_of_b = people.changed(size_of_b=2.0)
+    assert len(most_of_b) == len(people) + members
+    # Everybody who is added stands close to a member, and has that member's outcome.
+    added = slice(len(people), None)
+    of_b = people.group == 1
+    assert np.abs(most_of_b.X[added] - people.X[of_b]).max() < 1
+    np.testing.assert_array_equal(most_of_b.outcome[added], people.outcome[of_b])
     labelled = people.changed(wrong_outcomes=0.3)
     turned = labelled.outcome != people.outcome
     assert set(people.group[turned]) == {1}
@@ -137,6 +149,19 @@ def test_changed_people_are_fewer_of_b_or_recorded_wrongly():
     np.testing.assert_array_equal(recorded.true_group, people.true_group)
     more = people.changed(wrong_records=0.5)
     assert (more.group != more.true_group)[wrong].all()
+
+
+def test_a_group_grows_to_no_more_people_than_can_be_trained_on():
+    people = SCENES["proxy"].people(n=playground.MOST_PEOPLE)
+    assert len(people.changed(size_of_b=2.0)) == playground.MOST_PEOPLE
+
+
+def test_changes_of_an_added_group_are_of_the_added_people_too():
+    people = SCENES["proxy"].people().changed(size_of_b=2.0, wrong_outcomes=0.5)
+    plain = SCENES["proxy"].people().changed(size_of_b=2.0)
+    turned = people.outcome != plain.outcome
+    assert turned[600:].mean() == pytest.approx(0.5, abs=0.1)
+    assert turned[:600][people.group[:600] == 1].mean() == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.fixture(scope="module")

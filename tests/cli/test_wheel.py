@@ -25,6 +25,9 @@ import fairdash
 from fairdash.datasets import SAMPLES, load_sample
 assert fairdash.__file__.startswith(sys.argv[1]), fairdash.__file__
 assert all(len(load_sample(name).frame) == SAMPLES[name].n_rows for name in SAMPLES)
+from fairdash.audits import playground
+scenes = playground.SCENES.values()
+assert all(playground.shipped(scene.people(), "road") for scene in scenes)
 from fairdash.reports._written import HERE
 assert all((HERE / f"report.{kind}").is_file() for kind in ("html", "css", "js"))
 app = AppTest.from_file(str(fairdash.APP_FOLDER / "app.py"), default_timeout=60).run()

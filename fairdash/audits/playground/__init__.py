@@ -1,5 +1,6 @@
 """The playground: what a method does to people in the plane, stop by stop."""
 
+from fairdash.audits.playground.examples import Example, caption_of, example_of
 from fairdash.audits.playground.grid import SIDE, grid_points
 from fairdash.audits.playground.payload import payload, plane_payload, words
 from fairdash.audits.playground.people import COLUMNS, GROUPS, MOST_PEOPLE, People
@@ -34,12 +35,15 @@ __all__ = [
     "MOST_ROWS",
     "SCENES",
     "SIDE",
+    "Example",
     "People",
     "Scene",
     "Slider",
     "Stage",
     "Stops",
     "Surfaces",
+    "caption_of",
+    "example_of",
     "grid_points",
     "join",
     "payload",

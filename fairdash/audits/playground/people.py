@@ -15,6 +15,7 @@ GROUPS = ("A", "B")
 EDGE = 2.5  # the plane goes from -EDGE to EDGE in both features
 MOST_PEOPLE = 1200  # that can be drawn, so that all stops are trained in seconds
 COLUMNS = ("across", "up", "group", "outcome")  # of a table of people
+_BESIDE = 0.15  # standard deviation of the step to somebody who is added
 _FIELDS = ("across", "up", "group", "outcome", "wrong")  # as a browser has them
 
 
@@ -125,16 +126,18 @@ class People:
     def changed(
         self,
         *,
-        remaining: float = 1.0,
+        size_of_b: float = 1.0,
         wrong_outcomes: float = 0.0,
         wrong_records: float = 0.0,
     ) -> Self:
-        """Return people of whom group B is smaller, or who are recorded wrongly.
+        """Return people of whom group B is smaller or larger, or recorded wrongly.
 
         Parameters
         ----------
-        remaining : float
-            Share of group B that stays.
+        size_of_b : float
+            Size of group B beside what it is, from 0 to 2. Whoever is added stands
+            close to a member, with that member's outcome. There are never more than
+            ``MOST_PEOPLE``.
         wrong_outcomes : float
             Share of group B whose outcome is turned round.
         wrong_records : float
@@ -149,19 +152,43 @@ class People:
         # Scenes draw by a single number as the seed: this one is of no scene.
         generator = np.random.default_rng([0, 1])
         chances = generator.random((3, len(self)))
+        added_chances = generator.random((2, len(self)))
+        steps = generator.normal(0, _BESIDE, self.X.shape)
         of_b = self.true_group == 1
-        turned = of_b & (chances[1] < wrong_outcomes)
-        outcome = np.where(turned, 1 - self.outcome, self.outcome)
-        wrong = chances[2] < wrong_records
-        group = np.where(wrong, 1 - self.group, self.group)
-        stays = ~of_b | (chances[0] < remaining)
+        stays = ~of_b | (chances[0] < size_of_b)
+        added = of_b & (chances[0] < size_of_b - 1)
+        rows = np.flatnonzero(np.concatenate([stays, added]))[:MOST_PEOPLE]
+        people = self._and_neighbours(steps)._at(rows)
+        outcome_chance = np.concatenate([chances[1], added_chances[0]])[rows]
+        record_chance = np.concatenate([chances[2], added_chances[1]])[rows]
+        turned = (people.true_group == 1) & (outcome_chance < wrong_outcomes)
+        wrong = record_chance < wrong_records
+        return replace(
+            people,
+            group=np.where(wrong, 1 - people.group, people.group),
+            outcome=np.where(turned, 1 - people.outcome, people.outcome),
+        )
+
+    def _and_neighbours(self, steps: Array) -> Self:
+        """Return the people, and after them somebody a step away from each."""
+        others = self.others
         return replace(
             self,
-            X=self.X[stays],
-            group=group[stays],
-            outcome=outcome[stays],
-            true_group=self.true_group[stays],
-            others=None if self.others is None else self.others[stays],
+            X=np.clip(np.concatenate([self.X, self.X + steps]), -EDGE, EDGE),
+            group=np.tile(self.group, 2),
+            outcome=np.tile(self.outcome, 2),
+            true_group=np.tile(self.true_group, 2),
+            others=None if others is None else np.tile(others, (2, 1)),
+        )
+
+    def _at(self, rows: NDArray[np.int64]) -> Self:
+        return replace(
+            self,
+            X=self.X[rows],
+            group=self.group[rows],
+            outcome=self.outcome[rows],
+            true_group=self.true_group[rows],
+            others=None if self.others is None else self.others[rows],
         )
 
     def table(self) -> pd.DataFrame:

@@ -14,12 +14,14 @@ from fairdash.ui.widgets.state import store
 
 _DRAWN = "playground people"  # of the session: by scene, what was drawn last
 _ALL = 100  # per cent
+_LARGEST = 200  # per cent of group B as it is
 
 
 @dataclass(frozen=True)
 class ChangeFields(Fields):
     """Changes of the people in the address, in per cent."""
 
+    # The size of group B, which links of earlier versions could only make smaller.
     remaining_b: int | None = None
     wrong_outcomes: int | None = None
     wrong_records: int | None = None
@@ -40,7 +42,7 @@ class DrawnPeople:
         people, edit = (scene.people(), 0) if kept is None else kept
         chosen = ChangeFields.here()
         changed = people.changed(
-            remaining=_share(chosen.remaining_b, 1.0),
+            size_of_b=_share(chosen.remaining_b, 1.0, most=_LARGEST),
             wrong_outcomes=_share(chosen.wrong_outcomes, 0.0),
             wrong_records=_share(chosen.wrong_records, 0.0),
         )
@@ -103,8 +105,15 @@ def take_along(people: playground.People, name: str) -> None:
 
 
 def _change_sliders() -> None:
-    remaining = bound("remaining_b", _ALL, among=range(5, _ALL + 1, 5))
-    st.slider("Share of group B that stays (%)", 5, _ALL, step=5, **remaining)
+    sizes = range(5, _LARGEST + 1, 5)
+    st.slider(
+        "Size of group B (%)",
+        5,
+        _LARGEST,
+        step=5,
+        help="100 is group B as it is. Above, people are added close to its members.",
+        **bound("remaining_b", _ALL, among=sizes),
+    )
     half = range(0, 51, 5)
     st.slider(
         "Wrong outcomes of group B (%)",
@@ -123,7 +132,7 @@ def _change_sliders() -> None:
     )
 
 
-def _share(percent: int | None, usual: float) -> float:
+def _share(percent: int | None, usual: float, most: int = _ALL) -> float:
     if percent is None:
         return usual
-    return min(max(percent, 0), _ALL) / _ALL
+    return min(max(percent, 0), most) / _ALL

@@ -1,4 +1,4 @@
-"""The guided tour: seven stops on a finished run, a sentence each."""
+"""The guided tour: a picture of the idea, then a finished run; a sentence a stop."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -20,6 +20,15 @@ class _Stop(NamedTuple):
 
 
 _STOPS = (
+    _Stop(
+        pages.PLAYGROUND,
+        "A corner nobody looked at: drag λ and compare the upper right in both planes.",
+        chosen={
+            "scene": "hidden_corner",
+            "shown_method": "road",
+            "beside": "adversarial",
+        },
+    ),
     _Stop(pages.SWEEP, "36 settings of ROAD on invented loans: drag λ and τ."),
     _Stop(
         pages.LOCAL_FAIRNESS,
