@@ -78,7 +78,9 @@ def test_axe_finds_nothing_serious_in_light_and_dark(opened):
     assert lasting_faults(opened, "color-contrast") == {}
 
 
-@pytest.mark.parametrize("opened", ["", "Sweep", "Post-process", "Runs"], indirect=True)
+@pytest.mark.parametrize(
+    "opened", ["", "Sweep", "Playground", "Post-process", "Runs"], indirect=True
+)
 def test_the_keyboard_alone_reaches_every_control(opened):
     opened.evaluate(REACHABLE)
     left = opened.evaluate(STEP)

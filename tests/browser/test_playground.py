@@ -1,12 +1,13 @@
 """Playground in a browser: all follows the slider, and the server hears nothing."""
 
 import pytest
-from driving import lasting_faults, open_window
+from driving import lasting_faults, open_window, still
 from playwright.sync_api import expect
 
 from fairdash.audits import playground
 
 pytestmark = pytest.mark.browser
+COLOUR = "element => getComputedStyle(element).color"
 
 
 @pytest.fixture
@@ -59,13 +60,44 @@ def test_words_follow_the_slider_without_the_server(page):
     assert sent == []
 
 
-def test_play_runs_to_the_end_and_stops(page):
+def test_play_goes_from_stop_to_stop_where_motion_is_reduced(page):
+    """Chromium is started with reduced motion: nothing is drawn between two models."""
+    assert page.evaluate("matchMedia('(prefers-reduced-motion: reduce)').matches")
+    output = page.locator(".live_plane .first output")
+    output.evaluate(
+        """output => {
+          window.said = new Set([output.textContent])
+          new MutationObserver(() => window.said.add(output.textContent))
+            .observe(output, { childList: true, characterData: true, subtree: true })
+        }"""
+    )
     button = page.get_by_role("button", name="Play")
     button.click()
     page.get_by_role("button", name="Stop").wait_for()
     slider = page.locator(".live_plane .first input")
     expect(slider).to_have_value(slider.get_attribute("max"), timeout=20_000)
     button.wait_for()
+    texts = page.evaluate("[...window.said]")
+    assert len(texts) > 2
+    assert all(text.endswith("(trained)") for text in texts)
+
+
+def test_on_a_phone_in_the_dark_plane_slider_and_words_follow_one_another(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    before = page.locator(".live_plane").evaluate(COLOUR)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(
+        f"before => ({COLOUR})(document.querySelector('.stApp')) !== before", arg=before
+    )
+    canvas = still(page.locator(".live_plane canvas"))
+    slider = still(page.locator(".live_plane .first input"))
+    words = still(page.locator(".live_plane .words"))
+    assert canvas["y"] < slider["y"] < words["y"]
+    assert canvas["x"] >= 0
+    assert canvas["x"] + canvas["width"] <= 390
+    page.locator(".live_plane .first input").press("End")
+    expect(page.locator(".live_plane .first output")).to_contain_text("(trained)")
+    assert lasting_faults(page) == {}
 
 
 def test_two_methods_follow_one_slider(compared):

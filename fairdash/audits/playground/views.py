@@ -30,10 +30,10 @@ def shipped(people: People, method: str) -> dict[str, Any] | None:
     if scene is None:
         return None
     views, restore = _read(FOLDER / f"{scene}.xz")
-    view = views.get(method)
-    if view is None or view["key"] != view_key(people, method):
+    if method not in views:
         return None
-    return restore(view["payload"])
+    view = restore(views[method])
+    return view["payload"] if view["key"] == view_key(people, method) else None
 
 
 def view_key(people: People, method: str) -> str:
