@@ -225,13 +225,13 @@ CLAIMS = (
     ),
     Claim(
         "SenSeI",
-        "at ρ 3.75 height counts less than half",
+        "at ρ 0.5 height counts less than half",
         height_left("sensei", 1),
         lambda share: share < 0.5,
     ),
     Claim(
         "SenSeI",
-        "at ρ 30 height counts less than a quarter",
+        "at ρ 4 height counts less than a quarter",
         height_left("sensei", -1),
         lambda share: share < 0.25,
     ),

@@ -10,9 +10,11 @@ browser's own clock:
 Then the slider is dragged: the time from frame to frame, and what the browser sends
 between press and release.
 
-    python benchmarks/server/bench_playground.py [--presses 20]
+    python benchmarks/server/bench_playground.py [--presses 20] [--changed]
 
-The first method also waits for the process that trains to start; it stands apart.
+Views of all scenes come with the package. With ``--changed`` some people of each scene
+are recorded wrongly, so that every method is trained. Then the first method also waits
+for the processes that train to start; it stands apart.
 """
 
 import argparse
@@ -31,7 +33,7 @@ from playwright.sync_api import Page, WebSocket, sync_playwright
 
 from fairdash.methods import CATALOG
 
-METHODS = ("adversarial", "road", "broad", "fair_log_loss", "hardt", "clp", "sensei")
+METHODS = ("adversarial", "road", "broad", "cuma", "fair_log_loss", "hardt", "sensei")
 SCENES = ("hidden_corner", "proxy", "equal_rates")
 HEALTH = "http://127.0.0.1:{port}/_stcore/health"
 # what the page shows: how many stops, of which method, and whether more are to come
@@ -126,23 +128,26 @@ def drag(page: Page, sockets: list[WebSocket]) -> tuple[list[float], int]:
     return frames, n_sent
 
 
-def measure(page: Page, address: str, n_presses: int) -> None:
-    """Print all figures."""
+def measure(page: Page, address: str, n_presses: int, change: str) -> None:
+    """Print all figures; ``change`` is what a URL says of the people."""
     first = []
     everything = []
     again = []
     sockets: list[WebSocket] = []
     page.on("websocket", lambda opened: sockets.append(opened))
-    page.goto(f"{address}/Playground?shown_method=logistic")
+    page.goto(f"{address}/Playground?shown_method=logistic{change}")
     print(f"cold: {until(page, 'Logistic', all_stops=False):.2f} s", flush=True)
     places = [(scene, method) for scene in SCENES for method in METHODS][:n_presses]
     for scene, method in places:
-        page.goto(f"{address}/Playground?scene={scene}&shown_method=logistic")
+        query = f"scene={scene}&shown_method=logistic{change}"
+        page.goto(f"{address}/Playground?{query}")
         until(page, "Logistic", all_stops=True)
         label = CATALOG[method].label
         choose(page, label)
         first.append(until(page, label, all_stops=False))
         everything.append(first[-1] + until(page, label, all_stops=True))
+        if change:
+            print(f"{scene} {method}: {first[-1]:.2f} s, {everything[-1]:.2f} s")
         choose(page, "Logistic")
         until(page, "Logistic", all_stops=True)
         choose(page, label)
@@ -158,7 +163,9 @@ def main() -> None:
     """Start the app, measure, end it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--presses", type=int, default=20)
-    n_presses = parser.parse_args().presses
+    parser.add_argument("--changed", action="store_true")
+    options = parser.parse_args()
+    change = "&wrong_records=5" if options.changed else ""
     with tempfile.TemporaryDirectory() as home:
         app, port = serve(home)
         try:
@@ -168,7 +175,7 @@ def main() -> None:
                 )
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 page.set_default_timeout(120_000)
-                measure(page, f"http://localhost:{port}", n_presses)
+                measure(page, f"http://localhost:{port}", options.presses, change)
                 browser.close()
         finally:
             os.killpg(app.pid, signal.SIGTERM)

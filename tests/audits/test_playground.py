@@ -178,12 +178,22 @@ def path():
     return go
 
 
-@pytest.mark.parametrize("method", ["road", "adversarial"])
-def test_in_the_hidden_corner_the_gap_over_all_closes_first(path, method):
-    stops = path("hidden_corner", method).path
-    closed = stops[stops["gap"] < stops["gap"].iloc[0] / 2].iloc[0]
-    assert closed["place"] == "upper right"
-    assert closed["largest_local_gap"] > stops["largest_local_gap"].iloc[0] / 2
+def test_road_leaves_a_smaller_gap_in_the_hidden_corner_and_is_right_less_often(path):
+    """At the same λ, from 2 to 4; `benchmarks/playground_scenes.py` has more seeds."""
+    road = path("hidden_corner", "road")
+    zhang = path("hidden_corner", "adversarial")
+    corner = road.people.corner == "upper right"
+
+    def gap(surfaces):
+        decided = surfaces.scores[4:] > 0.5
+        rates = [
+            decided[:, corner & (road.people.group == code)].mean() for code in (0, 1)
+        ]
+        return abs(rates[0] - rates[1])
+
+    assert gap(road) < gap(zhang)
+    accuracy = [surfaces.path["accuracy"].iloc[4:].mean() for surfaces in (road, zhang)]
+    assert accuracy[0] < accuracy[1]
 
 
 def test_the_line_of_a_proxy_tilts(path):
@@ -199,10 +209,14 @@ def test_twins_are_decided_alike_by_sensei(path):
     assert apart[-1] < apart[0] / 5
 
 
-def test_wrong_labels_cost_accuracy_as_the_gap_closes(path):
-    stops = path("wrong_labels", "adversarial").path
-    assert stops["gap"].iloc[-1] < stops["gap"].iloc[0] / 2
-    assert stops["accuracy"].iloc[-1] < stops["accuracy"].iloc[0]
+def test_where_labels_are_wrong_parity_restores_decisions_by_merit(path):
+    """Before labels went wrong, outcomes followed the first feature alone."""
+    surfaces = path("wrong_labels", "adversarial")
+    gap = surfaces.path["gap"]
+    assert gap.iloc[-1] < gap.iloc[0] / 2
+    merit = surfaces.people.X[:, 0] > 0
+    right = ((surfaces.scores > 0.5) == merit).mean(axis=1)
+    assert right[-1] > right[0]
 
 
 def test_wrong_records_hide_a_part_of_the_gap(path):

@@ -26,7 +26,7 @@ _RANGES = {
     "noisy_soft": (0.0, 0.4),
     "noisy_ideal": (0.0, 0.4),
     "noisy_naive": (0.0, 0.2),
-    "sensei": (0.0, 30.0),
+    "sensei": (0.0, 4.0),
     "clp": (0.0, 60.0),
 }
 # First sliders of methods that declare no parameter as their trade-off.
