@@ -348,14 +348,6 @@ def test_a_base_model_below_all_stops_is_sent_once():
     assert "before" not in second
 
 
-def test_sights_of_models_that_are_known_are_kept():
-    people = SCENES["proxy"].people(n=120)
-    known = playground.train(people, "hardt", stops=(0, 0.1))
-    more = playground.train(people, "hardt", stops=(0, 0.05, 0.1), known=known)
-    assert more.sights[0] is known.sights[0]
-    assert more.sights[2] is known.sights[1]
-
-
 def test_a_plain_method_sees_no_more_than_its_surface():
     surfaces = playground.train(SCENES["proxy"].people(n=120), "logistic")
     assert surfaces.sights == ()

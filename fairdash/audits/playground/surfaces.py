@@ -123,7 +123,6 @@ def train(
     second_stops: Sequence[float] = (),
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
-    known: Surfaces | None = None,
 ) -> Surfaces:
     """Train a method at every setting of its sliders, as one stack.
 
@@ -137,8 +136,6 @@ def train(
         Values of the second slider; none leaves its parameter as `settings_of` has it.
     params : mapping, optional
         Other parameters of the method, such as ``constraints``.
-    known : Surfaces, optional
-        Models of the same people, ``params`` and ``seed``, which are not trained again.
 
     Raises
     ------
@@ -156,22 +153,13 @@ def train(
         if second is None:
             raise ValueError(f"{entry.label} has no second slider in the playground.")
     fixed = settings_of(entry, params)
-    models: dict[_Setting, _Drawing] = {}
-    if known is not None:
-        settings = _keys(entry, fixed, known.settings)
-        models = dict(zip(settings, _drawings(known), strict=True))
-    wanted = _keys(entry, fixed, _settings(slider, second))
-    missing = [setting for setting in wanted if setting not in models]
-    if missing:
-        fitted = entry.estimator(fixed, random_state=seed).fit_many(
-            [dict(setting) for setting in missing],
-            people.features,
-            people.outcome,
-            sensitive_features=np.array(GROUPS)[people.group],
-        )
-        for setting, model in zip(missing, fitted, strict=True):
-            models[setting] = _draw(entry, model, people)
-    drawings = [models[setting] for setting in wanted]
+    fitted = entry.estimator(fixed, random_state=seed).fit_many(
+        _settings(slider, second),
+        people.features,
+        people.outcome,
+        sensitive_features=np.array(GROUPS)[people.group],
+    )
+    drawings = [_draw(entry, model, people) for model in fitted]
     sights = [drawing.sight for drawing in drawings if drawing.sight is not None]
     return Surfaces(
         people,
@@ -182,10 +170,6 @@ def train(
         np.array([drawing.scores for drawing in drawings]),
         tuple(sights) if len(sights) == len(drawings) else (),
     )
-
-
-# Values by the names of parameters, in the order of the names.
-_Setting = tuple[tuple[str, float], ...]
 
 
 class _Drawing(NamedTuple):
@@ -212,24 +196,6 @@ def _settings(slider: Slider | None, second: Slider | None) -> list[dict[str, fl
                 for stop in axis.stops
             ]
     return settings
-
-
-def _keys(
-    method: Method, fixed: Mapping[str, Any], settings: Sequence[Mapping[str, float]]
-) -> list[_Setting]:
-    """Return settings with the second parameter, also where no slider sets it.
-
-    So a model that was trained before there was a second slider is found again.
-    """
-    second = second_slider_of(method)
-    usual = {} if second is None else {second.name: fixed[second.name]}
-    return [tuple(sorted({**usual, **setting}.items())) for setting in settings]
-
-
-def _drawings(surfaces: Surfaces) -> list[_Drawing]:
-    sights = surfaces.sights or [None] * len(surfaces.grid)
-    columns = (surfaces.grid, surfaces.scores, sights)
-    return [_Drawing(*drawing) for drawing in zip(*columns, strict=True)]
 
 
 def _draw(method: Method, model: Any, people: People) -> _Drawing:
