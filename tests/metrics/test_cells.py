@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from fairdash import audit, metrics
 from fairdash.metrics import Measured
+from fairdash.metrics.group import cells
 from fairdash.metrics.group.intervals import for_all_pairs
 
 SEEDS = range(2 * len(SAMPLINGS))  # each way to sample twice
@@ -163,15 +164,55 @@ def test_rows_of_decisions_are_counted_once_whatever_their_number():
     y, decided = rng.integers(0, 2, (2, n))
     weight = rng.lognormal(0, 1, n)
     rows = Measured.of("accuracy", y, decided, weight)
-    cells = rows.cells(np.arange(n) % 3, 3)
-    assert len(cells.place) == 3 * 4
+    counted = rows.cells(np.arange(n) % 3, 3)
+    assert len(counted.place) == 3 * 4
     # one count serves every measure, and every way to put its places together
-    assert cells.estimate("precision", np.array([0, 1, 1]), (2,)).value.shape == (2,)
-    everyone = cells.estimate("accuracy", np.zeros(3, int), (1,))
+    assert counted.estimate("precision", np.array([0, 1, 1]), (2,)).value.shape == (2,)
+    everyone = counted.estimate("accuracy", np.zeros(3, int), (1,))
     np.testing.assert_allclose(
         everyone.value[0], np.average(y == decided, weights=weight)
     )
-    assert cells.estimate("accuracy", np.array([-1, -1, 0]), (1,)).n[0] == n // 3
+    assert counted.estimate("accuracy", np.array([-1, -1, 0]), (1,)).n[0] == n // 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("measure", ["auc", "brier", "calibration"])
+def test_scores_counted_by_value_say_what_their_rows_say(seed, measure, monkeypatch):
+    table = generated(seed)
+    local = []
+    for least_repeats in (1e-9, 1e9):  # all scores are counted, or none
+        monkeypatch.setattr(cells, "_LEAST_REPEATS", least_repeats)
+        local.append(
+            metrics.LocalMeasure.of(
+                measure,
+                table.y,
+                table.scores,
+                sensitive_features=table.groups,
+                subgroups=table.subgroups,
+                min_size=20,
+                **table.sampling,
+            )
+        )
+    counted, of_rows = local
+    n_rows = len(of_rows.counted.place)
+    assert n_rows == len(table.y)
+    has_units = "cluster" in table.sampling
+    assert (len(counted.counted.place) == n_rows) == has_units
+    pd.testing.assert_frame_equal(
+        counted.estimates(), of_rows.estimates(), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_only_scores_that_repeat_are_counted():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 8000)
+    place = np.arange(8000) % 2
+    decile = rng.integers(1, 11, 8000) / 10
+    assert len(Measured.of("auc", y, decile).cells(place, 2).place) == 2 * 2 * 10
+    continuous = rng.random(8000)
+    assert len(Measured.of("auc", y, continuous).cells(place, 2).place) == 8000
+    # numbers that are no outcomes are not counted by 0 and 1
+    assert len(Measured.of("mean_error", decile, decile).cells(place, 2).place) == 8000
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e60])

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.metrics.group.counting import divide
-from fairdash.metrics.group.variance import design_units, linearised, worth
+from fairdash.metrics.group.sums import Sums
+from fairdash.metrics.group.variance import design_units, linearised
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -14,7 +15,7 @@ _ALIKE = 1e-12  # standard error of rows that are all placed alike, rounding asi
 
 
 class Area(NamedTuple):
-    """An area, the rows it is worth, its standard error, and residuals by row."""
+    """An area, the rows it is worth, its standard error, and residuals of entries."""
 
     value: float
     effective: float
@@ -23,55 +24,57 @@ class Area(NamedTuple):
     residual: Array
 
 
-def area_under_curve(
-    y: Array,
-    scores: Array,
-    weight: Array | None = None,
-    unit: Codes | None = None,
-    people: Array | None = None,
-) -> Area:
+def area_under_curve(y: Array, scores: Array, sums: Sums, unit: Codes | None) -> Area:
     """Return the area under the ROC curve with DeLong's standard error.
 
     Where units have several rows, the variance is that of Obuchowski (1997). Where all
     rows are placed alike, as when all scores tie, the error is the largest there can be
-    (Birnbaum and Klose 1957). An area of 0 or 1 has no error, whatever the weights. A
-    row stands for so many ``people``, without weights.
+    (Birnbaum and Klose 1957). An area of 0 or 1 has no error, whatever the weights.
+
+    Parameters
+    ----------
+    y, scores : arrays
+        Of each entry, whose rows say the same.
+    sums : Sums
+        Over the rows of each entry.
     """
-    if people is not None:
-        weight = people
-    weight = np.ones(len(y)) if weight is None else weight
     residual = np.zeros(len(y))
     positive = y == 1
-    placement = _placements(scores, positive, weight)
-    counted = np.isfinite(placement) & (weight > 0)
+    placement = _placements(scores, positive, sums.mass)
+    counted = np.isfinite(placement) & (sums.mass > 0)
     outcome = positive.astype(np.int64)
-    mass = weight * counted
-    sizes = worth(mass, outcome, 2, None)
-    if people is not None:
-        sizes = np.bincount(outcome, people * counted, 2).astype(np.float64)
-    n0, n1 = sizes.tolist()
+
+    def total(values: Array) -> Array:
+        return np.bincount(outcome, values * counted, 2).astype(np.float64)
+
+    mass = total(sums.mass)
+    squares = total(sums.squares)
+    n0, n1 = np.nan_to_num(divide(mass**2, squares)).tolist()  # Kish's numbers
     if not n1 or not n0:
         return Area(np.nan, 0.0, np.nan, 0.0, residual)
     of_positive = positive & counted
-    of_negative = ~positive & counted
-    value = _parted(scores[of_positive], scores[of_negative])
+    value = _parted(scores[of_positive], scores[~positive & counted])
     if value is None:
-        value = float(np.average(placement[of_positive], weights=weight[of_positive]))
+        positive_mass = sums.mass[of_positive]
+        value = float(np.average(placement[of_positive], weights=positive_mass))
     effective = n1 * n0 / (n1 + n0)
     smaller = min(n1, n0)
     if smaller <= 1 or not 0 < value < 1:
         return Area(value, effective, np.nan, smaller, residual)
     # DeLong: the variance of the placements of either outcome, over their number.
-    for side in (of_positive, of_negative):
-        row_weight = weight[side] if people is None else 1.0
-        residual[side] = row_weight * (placement[side] - value) / weight[side].sum()
-    row_mass = mass if people is None else counted.astype(np.float64)
-    units = design_units(row_mass, outcome, 2, unit, chance=people)
-    cell = outcome
-    if unit is not None:
-        cell = np.zeros_like(outcome)  # both outcomes share units
-    spread = linearised(residual, cell, 2, unit=unit, chance=people, counts=counted)
-    variance = float(np.nansum(spread.variance))
+    deviation = np.where(counted, placement - value, 0.0) / mass[outcome]
+    residual = sums.mass * deviation
+    if unit is None:
+        n_rows = total(sums.weighing)
+        degrees = np.where(n_rows > 1, n_rows - 1, np.nan)
+        by_outcome = n_rows / degrees * total(sums.squares * deviation**2)
+        variance = float(np.nansum(by_outcome))
+        units = divide(squares**2, total(sums.fourths))
+    else:
+        both = np.zeros_like(outcome)  # both outcomes share units
+        spread = linearised(residual, both, 1, unit=unit, counts=counted)
+        variance = float(np.nansum(spread.variance))
+        units = design_units(sums.mass * counted, outcome, 2, unit)
     if not variance > _ALIKE**2:
         variance = value * (1 - value) / smaller
     return Area(

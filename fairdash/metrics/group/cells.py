@@ -5,22 +5,35 @@ such as a group in a subgroup, and for each outcome and decision, how many rows 
 are and what their weights, the squares and the fourth powers of these add up to; with
 units, the sum of the weights of each unit. So rows are counted once for any number of
 measures, groups and models that are looked at in the same places. Measures of scores
-and numbers need every row, as do decisions drawn with others.
+depend on rows in the same way, by outcome and distinct score: rows whose scores repeat,
+such as deciles, are counted too. Other scores and numbers need every row, as do
+decisions drawn with others.
 
 `Cells.estimate` makes every estimate there is, each with what its interval follows
 from. `fairdash.metrics.group.sums` counts, `fairdash.metrics.group.entries` estimates.
 """
 
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 
-from fairdash.metrics.group.catalog import measure_of
+from fairdash.metrics.group.catalog import Array, measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.entries import Entries, ValueRange
 from fairdash.metrics.group.sample import Sample
-from fairdash.metrics.group.sums import Sums, count_rows, with_scaled_weights
+from fairdash.metrics.group.sums import (
+    Sums,
+    count_rows,
+    flags_of_kind,
+    kind_of_flags,
+    with_scaled_weights,
+)
 from fairdash.metrics.group.variance import Codes
+
+Says = Literal["decision", "score"] | None
+_LEAST_REPEATS = 4  # rows an entry of scores, at least; else it is not worth counting
+_PROBED = 5_000  # rows that show whether scores repeat
 
 
 class Cells(NamedTuple):
@@ -42,7 +55,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(
-        cls, sample: Sample, place: Codes, n_places: int, *, takes: str | None
+        cls, sample: Sample, place: Codes, n_places: int, *, says: Says = None
     ) -> Self:
         """Return the cells of rows at some places.
 
@@ -53,18 +66,45 @@ class Cells(NamedTuple):
         ----------
         place : int array of shape (n_rows,)
             Negative for none.
-        takes : str
-            What measures take of a model, as `catalog.Measure.takes`.
+        says : {"decision", "score", None}
+            What a row says beside an outcome of 0 or 1; None for other outcomes.
         """
         sample = with_scaled_weights(sample)
         if sample.row is not None:
             place = place[sample.row]
-        if takes != "decision" or not _is_countable(sample):
-            return cls(sample, place, Sums.of(sample))
-        counted = count_rows(sample, [sample.y, sample.predicted], place, n_places)
-        y, predicted = counted.flags
+        counted = None
+        if says == "decision" and _is_countable(sample):
+            counted = cls._of_decisions(sample, place, n_places)
+        elif says == "score" and sample.unit is None:
+            counted = cls._of_scores(sample, place, n_places)
+        if counted is not None:
+            return counted
+        return cls(sample, place, Sums.of(sample))
+
+    @classmethod
+    def _of_decisions(cls, sample: Sample, place: Codes, n_places: int) -> Self:
+        """Count rows by place, outcome and decision, with units by unit too."""
+        kind = kind_of_flags(sample.y, sample.predicted)
+        counted = count_rows(sample, kind, 2**2, place, n_places)
+        y, decided = flags_of_kind(counted.kind, 2)
         weight = None if sample.plain else counted.sums.mass
-        entries = Sample(y, predicted, weight, unit=counted.unit)
+        entries = Sample(y, decided, weight, unit=counted.unit)
+        return cls(entries, counted.place, counted.sums)
+
+    @classmethod
+    def _of_scores(cls, sample: Sample, place: Codes, n_places: int) -> Self | None:
+        """Count rows by place, outcome and score; None where scores hardly repeat."""
+        most = len(sample.y) // (_LEAST_REPEATS * 2 * n_places)
+        levels = _distinct(sample.predicted, most)
+        if levels is None:
+            return None
+        codes, scores = levels
+        kind = 2 * codes + sample.y.astype(np.int64)
+        counted = count_rows(sample, kind, 2 * len(scores), place, n_places)
+        weight = None if sample.plain else counted.sums.mass
+        entries = Sample(
+            (counted.kind % 2).astype(np.float64), scores[counted.kind // 2], weight
+        )
         return cls(entries, counted.place, counted.sums)
 
     def estimate(
@@ -143,6 +183,17 @@ class DecidedRows(NamedTuple):
 
     n: Codes
     decided: Codes
+
+
+def _distinct(scores: Array, most: int) -> tuple[Codes, Array] | None:
+    """Return the code of every score and the distinct ones; None of more than so many.
+
+    Scores that all differ are given up after the first thousands.
+    """
+    if len(np.unique(scores[:_PROBED])) > most:
+        return None
+    codes, levels = pd.factorize(scores)
+    return None if len(levels) > most else (codes.astype(np.int64), levels)
 
 
 def _is_countable(sample: Sample) -> bool:

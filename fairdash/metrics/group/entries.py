@@ -173,7 +173,7 @@ class Entries(NamedTuple):
     cell: Codes
     n_cells: int
 
-    def take(self, index: NDArray[np.bool_]) -> Self:
+    def take(self, index: NDArray[np.bool_] | Codes) -> Self:
         """Return some of the entries."""
         return self._replace(
             sample=self.sample.take(index),
@@ -415,10 +415,9 @@ class Entries(NamedTuple):
         residual = np.zeros(len(self.cell))
         n_rows = np.bincount(self.cell, minlength=self.n_cells)
         for number, positions in _sorted_cells(self.cell, n_rows):
-            rows = self.sample.take(positions)
-            area = area_under_curve(
-                rows.y, rows.predicted, rows.weight, rows.unit, rows.people
-            )
+            entries = self.take(positions)
+            rows = entries.sample
+            area = area_under_curve(rows.y, rows.predicted, entries.sums, rows.unit)
             value[number] = area.value
             effective[number] = area.effective
             error[number] = area.error

@@ -18,7 +18,7 @@ from fairdash.metrics.group.catalog import (
     measure_of,
 )
 from fairdash.metrics.group.cell_values import CellValues
-from fairdash.metrics.group.cells import Cells
+from fairdash.metrics.group.cells import Cells, Says
 from fairdash.metrics.group.counting import (
     finite_numbers,
     labels,
@@ -128,8 +128,13 @@ class Measured(NamedTuple):
 
     def cells(self, place: Codes, n_places: int) -> Cells:
         """Return the cells of the rows by the place of each, negative for none."""
-        takes = measure_of(self.measure).takes
-        return Cells.of(self.sample, place, n_places, takes=takes)
+        entry = measure_of(self.measure)
+        says: Says = None
+        if entry.of_scores:
+            says = "score"
+        elif entry.takes == "decision":
+            says = "decision"
+        return Cells.of(self.sample, place, n_places, says=says)
 
     def estimate(self, cell: Codes, shape: tuple[int, ...]) -> CellValues:
         """Return the measure in the cells of a table of ``shape``.

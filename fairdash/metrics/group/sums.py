@@ -4,7 +4,6 @@ What is estimated of decisions depends on rows by sums alone, so equal rows are 
 entry with its `Sums`. `count_rows` makes the entries.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -71,19 +70,18 @@ class Sums(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Entries of rows that have the same flags in the same place.
+    """Entries of rows of one kind in one place.
 
     Attributes
     ----------
-    flags : tuple of array
-        0 or 1 of each entry, an array for each column of the rows.
-    place : int array
+    kind, place : int array
+        Of each entry.
     unit : int array or None
         Entries of several units are apart.
     sums : Sums
     """
 
-    flags: tuple[Array, ...]
+    kind: Codes
     place: Codes
     unit: Codes | None
     sums: Sums
@@ -102,27 +100,23 @@ def with_scaled_weights(sample: Sample) -> Sample:
 
 
 def count_rows(
-    sample: Sample, columns: Sequence[Array], place: Codes, n_places: int
+    sample: Sample, kind: Codes, n_kinds: int, place: Codes, n_places: int
 ) -> Counted:
-    """Count rows by place and flags, with units by unit too.
+    """Count rows by place and kind, with units by unit too.
 
     Parameters
     ----------
     sample : Sample
         Of which only weights, people and units are read.
-    columns : sequence of arrays of 0 and 1, (n_rows,)
-    place : int array of shape (n_rows,)
-        Of each row; rows of a negative one are left out.
+    kind, place : int arrays of shape (n_rows,)
+        Of each row; rows of a negative place are left out.
     """
     inside = place >= 0
     if not inside.all():
         place = place[inside]
+        kind = kind[inside]
         sample = sample.take(inside)
-        columns = [column[inside] for column in columns]
-    code = place.astype(np.int64)
-    for column in columns:
-        code = 2 * code + column.astype(np.int64)
-    n_kinds = 2 ** len(columns)
+    code = n_kinds * place.astype(np.int64) + kind
     if sample.unit is None:
         sums = Sums.by(sample, code, n_places * n_kinds)
         present = np.flatnonzero(sums.rows)
@@ -134,7 +128,18 @@ def count_rows(
         sums = Sums.by(sample, entry, len(entries))
         present = entries // n_units
         unit = entries % n_units
-    kind = present % n_kinds
-    bits = range(len(columns) - 1, -1, -1)  # the last column is the lowest bit
-    flags = tuple(((kind >> bit) & 1).astype(np.float64) for bit in bits)
-    return Counted(flags, present // n_kinds, unit, sums)
+    return Counted(present % n_kinds, present // n_kinds, unit, sums)
+
+
+def kind_of_flags(*columns: Array) -> Codes:
+    """Return a code of columns of 0 and 1, whose last one is the lowest bit."""
+    kind = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        kind = 2 * kind + column.astype(np.int64)
+    return kind
+
+
+def flags_of_kind(kind: Codes, n_columns: int) -> list[Array]:
+    """Return the columns that `kind_of_flags` made codes of."""
+    bits = range(n_columns - 1, -1, -1)
+    return [((kind >> bit) & 1).astype(np.float64) for bit in bits]

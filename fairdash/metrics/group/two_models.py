@@ -24,7 +24,13 @@ from fairdash.metrics.group.drawn import (
 )
 from fairdash.metrics.group.largest_change import PairGaps
 from fairdash.metrics.group.sample import Sample
-from fairdash.metrics.group.sums import Sums, count_rows, with_scaled_weights
+from fairdash.metrics.group.sums import (
+    Sums,
+    count_rows,
+    flags_of_kind,
+    kind_of_flags,
+    with_scaled_weights,
+)
 from fairdash.metrics.group.variance import Variance, unit_codes, worth
 
 _AFTER_LESS_BEFORE = np.array([-1.0, 1.0])
@@ -139,8 +145,9 @@ class TwoModels(NamedTuple):
         if is_drawn or unit is not None or not (_is_binary(old) and _is_binary(new)):
             sums = Sums.of(sample)
             return cls(y, old, new, place, unit, sums, is_weighted, draws)
-        counted = count_rows(sample, [y, old, new], place, n_places)
-        y, old, new = counted.flags
+        kind = kind_of_flags(y, old, new)
+        counted = count_rows(sample, kind, 2**3, place, n_places)
+        y, old, new = flags_of_kind(counted.kind, 3)
         return cls(
             y,
             old,
