@@ -75,8 +75,9 @@ class Weighted:
     @property
     def reference_name(self) -> str:
         """Whose gaps the weights are held to."""
-        alone = self.reference.source == self.trial.source
-        return "this model" if alone else "the unconstrained model"
+        if self.reference.source == self.trial.source:
+            return "this model"
+        return "the unconstrained model"
 
     @property
     def closed_form(self) -> bool:
@@ -111,25 +112,34 @@ class Weighted:
 
         Raises ValueError where the subgroups cannot be made.
         """
-        ratio, trial = self.ratio(), self.trial
+        ratio = self.ratio()
+        people = self.rows.people
+        label = self.model.label
         _, related = self.by_subgroup(subgroups)
-        people, noun = self.rows.people, self.noun
-        n = len(ratio) if people is None else int(people.sum())
-        rows = Noun(f"training {noun.one}", f"training {noun.several}").counted(n)
-        rule = f"decided 1: {self.rule.words()}"
-        facts = decision_facts(self.rows, trial.decided_by(self.rule))
-        deciding, label = Deciding.of(facts), self.model.label
-        brief, details = deciding.brief(label), deciding.details(label)
-        if not deciding.idle:
+        deciding = Deciding.of(
+            decision_facts(self.rows, self.trial.decided_by(self.rule))
+        )
+        # The weights of a model that does not decide are no remedy of anything.
+        if deciding.idle:
+            brief = deciding.brief(label)
+            details = deciding.details(label)
+        else:
             brief = weights_brief(related, top, ratio, people)
             details = weights_details(related, top, ratio, people)
+        facts = (
+            dataset.name,
+            self.noun.counted(_n_people(ratio, people), "training"),
+            label,
+            f"seed {self.trial.seed}",
+            f"decided 1: {self.rule.words()}",
+        )
         return Answer(
             brief,
             weight_kpis(ratio, related, people),
             self._drawn(weight_spreads.by_epoch(self.on(subgroups)), dataset),
-            facts=(dataset.name, rows, self.model.label, f"seed {trial.seed}", rule),
+            facts=facts,
             details=details,
-            how=_HOW_SPREAD.format(rows=noun.several),
+            how=_HOW_SPREAD.format(rows=self.noun.several),
         )
 
     def gaps(self, subgroups: Subgroups) -> Drawing:
@@ -155,14 +165,19 @@ class Weighted:
         Of BROAD those that its adversary gives, beside those it was trained with; of
         other methods those of ``models`` that differ in τ only.
         """
-        trained, on = float(self.trial.params["tau"]), self.on(subgroups)
+        trained = float(self.trial.params["tau"])
         if self.closed_form:
             within = self.trial.params.get("normalisation") != "global"
-            spread = weight_spreads.at_other_taus(on, trained, within)
-            own = spread.density_table()
-            words = f"the weights it was trained with, at τ {trained:.4g}"
-            beside = {"beside": own[own["step"] == trained], "beside_words": words}
-            return self._drawn(spread, dataset, "τ", trained, **beside)
+            spread = weight_spreads.at_other_taus(self.on(subgroups), trained, within)
+            density = spread.density_table()
+            return self._drawn(
+                spread,
+                dataset,
+                "τ",
+                trained,
+                beside=density[density["step"] == trained],
+                beside_words=f"the weights it was trained with, at τ {trained:.4g}",
+            )
         stops = [
             (tau, replace(self, trial=trial).on(subgroups))
             for tau, trial in self._stops(models)
@@ -221,10 +236,14 @@ class TopRows:
 
     def readable(self) -> pd.DataFrame:
         """Return the traits for a reader."""
-        shown = ("trait", "share_top", "ci_low", "ci_high", "share_all")
         rows = self.noun.several
-        names = {"trait": "Value", "share_top": f"Share of these {rows}"}
-        return headed(self.traits, shown, **names, share_all=f"Share of all {rows}")
+        return headed(
+            self.traits,
+            ("trait", "share_top", "ci_low", "ci_high", "share_all"),
+            trait="Value",
+            share_top=f"Share of these {rows}",
+            share_all=f"Share of all {rows}",
+        )
 
 
 def weighted_models(models: Sequence[Setting]) -> list[Setting]:
@@ -248,16 +267,17 @@ def weight_kpis(
     ``people`` says how many each row stands for, where rows are counts.
     """
     noun = ROWS if people is None else PEOPLE
-    n = len(ratio) if people is None else int(people.sum())
+    n = _n_people(ratio, people)
     effective = weights.effective_rows(ratio, people)
     (heavy,) = quantiles(ratio, (0.99,), people)
+    over = f"over {plural(correlation.n_subgroups, 'subgroup')}"
+    if isnan(correlation.value):
+        over = "too few subgroups"
     return [
         Kpi(
             "Weights and gaps",
             number(correlation.value, 2),
-            "too few subgroups"
-            if isnan(correlation.value)
-            else f"over {plural(correlation.n_subgroups, 'subgroup')}",
+            over,
             help="Correlation over subgroups of mean weight and measured gap. It has "
             "no interval: see “how sure?”.",
         ),
@@ -302,20 +322,20 @@ def weights_brief(
         return f"The weights are practically equal: {share} effective {several}."
     share = percent(weight_spread.rows_with_half(ratio, people), 0)
     half = f"Half of the weight lies on {share} of {several}."
-    rows = ""
-    for row in top.clear.to_dict("records"):
-        shares = percent(row["share_top"], 0), percent(row["share_all"], 0)
-        rows = (
-            f"{shares[0]} of the heaviest {several} have {row['trait']}, {shares[1]} "
-            "of all."
+    heaviest = ""
+    for trait in top.clear.to_dict("records"):
+        heaviest = (
+            f"{percent(trait['share_top'], 0)} of the heaviest {several} have "
+            f"{trait['trait']}, {percent(trait['share_all'], 0)} of all."
         )
-    return sentences(half, rows, _relation(correlation))
+    return sentences(half, heaviest, _relation(correlation))
 
 
 def _relation(correlation: weights.Correlation) -> str:
     if isnan(correlation.value):
         return "Too few subgroups to relate weights to gaps."
-    value, sign = number(correlation.value, 2), related(correlation.value)
+    value = number(correlation.value, 2)
+    sign = related(correlation.value)
     if not sign:
         return f"Weights do not follow measured gaps (correlation {value})."
     size = "more" if sign > 0 else "less"
@@ -343,13 +363,18 @@ def weights_details(
 def _effective_share(
     ratio: NDArray[np.float64], people: NDArray[np.float64] | None
 ) -> float:
-    n = len(ratio) if people is None else people.sum()
-    return float(weights.effective_rows(ratio, people) / n)
+    return weights.effective_rows(ratio, people) / _n_people(ratio, people)
+
+
+def _n_people(ratio: NDArray[np.float64], people: NDArray[np.float64] | None) -> int:
+    """Return how many rows there are, or how many people they stand for."""
+    return len(ratio) if people is None else int(people.sum())
 
 
 def find_top_rows(weighted: Weighted, ratio: NDArray[np.float64]) -> TopRows:
     """Return the rows with the largest weights and what they share."""
-    dataset, rows = weighted.store.dataset(weighted.dataset_id), weighted.rows
+    dataset = weighted.store.dataset(weighted.dataset_id)
+    rows = weighted.rows
     top = weights.top_rows(ratio, _TOP, rows.people)
     roles = dataset.roles
     columns = dict.fromkeys(

@@ -190,7 +190,7 @@ def _distinct(scores: Array, most: int) -> tuple[Codes, Array] | None:
 
     Scores that all differ are given up after the first thousands.
     """
-    if len(np.unique(scores[:_PROBED])) > most:
+    if not most or len(np.unique(scores[:_PROBED])) > most:
         return None
     codes, levels = pd.factorize(scores)
     return None if len(levels) > most else (codes.astype(np.int64), levels)
