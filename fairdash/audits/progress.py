@@ -33,7 +33,8 @@ class ExpectedStack:
 def expected_stacks(store: Store, run_id: str) -> tuple[ExpectedStack, ...]:
     """Return the stacks of a run with their expected times, the same at each call."""
     snapshot = store.snapshot(run_id, curves=False)
-    run, pace = snapshot.run, Pace.of(store)
+    run = snapshot.run
+    pace = Pace.of(store)
     n_rows = rows_used(store, run.dataset_id, run.spec.get("train_rows"))
     trials = [
         sweep.Trial(trial.key, trial.method, trial.params, trial.seed, data_key="")
@@ -63,15 +64,18 @@ def seconds_left(
     if started is None or 0 < time.time() - resumed < _RESUMING:
         return None
     started = max(started, resumed)
-    behind, ahead = [], []
+    behind = []
+    ahead = []
     for seconds, share in _trained_since(store, snapshot, started):
         behind.append(seconds * share)
         ahead.append(seconds * (1 - share))
     workers = n_workers()
-    done, left = makespan(behind, workers), makespan(ahead, workers)
+    done = makespan(behind, workers)
+    left = makespan(ahead, workers)
     prior = _PRIOR * (done + left)
     if not prior:
         return None
+    # The prior keeps the first stacks of a run from deciding how slow it is.
     slower = (time.time() - started + prior * crowd(workers)) / (done + prior)
     return left * slower
 

@@ -55,7 +55,8 @@ def rule_table(model: AuditedModel) -> pd.DataFrame:
         these whose outcome is the decision (NaN where it decides none), and for each
         group the share of it that the rule decides.
     """
-    rules, rows = model.scorer, model.rows
+    rules = model.scorer
+    rows = model.rows
     assert isinstance(rules, RuleList)
     first = rules.first(rows.test.X)
     words = rule_words(rules, rows.encoder)
@@ -83,26 +84,33 @@ def rule_words(rules: RuleList, encoder: Encoder) -> list[str]:
         for i in range(len(encoding.names()))
     ]
     dropped = set(encoder.dropped)
-    kept = [
+    columns = [
         place
         for place, (encoding, i) in enumerate(places)
         if encoding.names()[i] not in dropped
     ]
-    words: list[str] = []
+    conditions = []
     for feature, threshold, above in zip(
         rules.features, rules.rule_thresholds, rules.above, strict=True
     ):
-        place = kept[feature]
+        place = columns[feature]
         encoding, i = places[place]
         if isinstance(encoding, NumberEncoding) and i == 0:
             value = threshold * encoder.scale[place] + encoder.shift[place]
-            filled = encoding.indicator and (encoding.fill > value) == bool(above)
             side = "above" if above else "at most"
-            what = f"is {side} {value:,.6g}{' or missing' if filled else ''}"
+            condition = f"is {side} {value:,.6g}"
+            if encoding.indicator and (encoding.fill > value) == bool(above):
+                condition += " or missing"
         else:
-            is_number = isinstance(encoding, NumberEncoding)
-            level = MISSING if is_number else encoding.labels[i]
-            named = {OTHER: "other", MISSING: "missing"}.get(level, level)
-            what = f"{'is' if above else 'is not'} {named}"
-        words.append(f"{'else if' if words else 'if'} {encoding.column} {what}")
-    return [*words, "else" if words else "always"]
+            # The second column of a number says that it is missing.
+            level = MISSING
+            if not isinstance(encoding, NumberEncoding):
+                level = encoding.labels[i]
+            verb = "is" if above else "is not"
+            name = {OTHER: "other", MISSING: "missing"}.get(level, level)
+            condition = f"{verb} {name}"
+        conditions.append(f"{encoding.column} {condition}")
+    if not conditions:
+        return ["always"]
+    first, *later = conditions
+    return [f"if {first}", *(f"else if {condition}" for condition in later), "else"]

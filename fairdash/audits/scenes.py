@@ -43,8 +43,9 @@ SCENES = (
 
 def scenes_of(sweep: StoredSweep) -> tuple[Scene, ...]:
     """Return the scenes of a sweep: those of weights where a method gives some."""
-    weights = any(CATALOG[method].gives_weights for method in sweep.result.methods)
-    return tuple(scene for scene in SCENES if scene.name != "weights" or weights)
+    if any(CATALOG[method].gives_weights for method in sweep.result.methods):
+        return SCENES
+    return tuple(scene for scene in SCENES if scene.name != "weights")
 
 
 def sentence_of(
@@ -74,8 +75,9 @@ def _map(sweep: StoredSweep, place: int, limit: float, metric: str) -> str:
 
 def _local(sweep: StoredSweep, place: int, limit: float, metric: str) -> str:
     dataset = sweep.store.dataset(sweep.run.dataset_id)
-    where = sweep.run.dataset_id, sweep.subgroups
-    result = local_by_measure(sweep.store, sweep.compared(place), *where)
+    result = local_by_measure(
+        sweep.store, sweep.compared(place), sweep.run.dataset_id, sweep.subgroups
+    )
     return result.answer(dataset, sweep.subgroups).verdict
 
 
@@ -84,19 +86,28 @@ def _weights(sweep: StoredSweep, place: int, limit: float, metric: str) -> str:
 
 
 def _weights_verdict(sweep: StoredSweep, place: int) -> str:
-    *plain, model = (_trained(sweep, each) for each in _places(sweep, place))
+    *plain, model = (_trained(sweep, index) for index in _places(sweep, place))
     if not CATALOG[model.method].gives_weights:
         return f"{model.label} gives every training row the same weight."
-    store, data = sweep.store, sweep.run.dataset_id
-    kept = with_rows(store, model.trials)
-    if not kept:
+    trials = with_rows(sweep.store, model.trials)
+    if not trials:
         return f"{model.label} was stored without its weights."
-    trial = kept[0]
-    others = {other.split: other for each in plain for other in each.trials}
-    reference = others.get(trial.split, trial)
-    weighted = weighting.Weighted(store, model, trial, reference, data, sweep.rule)
+    trial = trials[0]
+    # Gaps are those of the plain model on the same split, where there is one.
+    reference_of_split = {
+        reference.split: reference for setting in plain for reference in setting.trials
+    }
+    weighted = weighting.Weighted(
+        sweep.store,
+        model,
+        trial,
+        reference_of_split.get(trial.split, trial),
+        sweep.run.dataset_id,
+        sweep.rule,
+    )
     top = weighting.find_top_rows(weighted, weighted.ratio())
-    return weighted.answer(store.dataset(data), sweep.subgroups, top).verdict
+    dataset = sweep.store.dataset(sweep.run.dataset_id)
+    return weighted.answer(dataset, sweep.subgroups, top).verdict
 
 
 def _places(sweep: StoredSweep, place: int) -> list[int]:
