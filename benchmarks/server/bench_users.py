@@ -46,7 +46,7 @@ from users_provider import SECRETS, provider
 from fairdash.datasets import load_sample
 from fairdash.jobs import queue
 from fairdash.jobs.engine import engine_lives
-from fairdash.store import User, open_store
+from fairdash.store import Homes, User, open_store
 from fairdash.sweep import SweepSpec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -256,6 +256,7 @@ async def live(browser, store, options, gate):
         for page in PAGES:
             await browser.open(page)
         run = await asyncio.to_thread(queue, store, small_run(browser.number))
+        await asyncio.to_thread(Homes.mark, store)  # as the page does
         await browser.open("Train", f"run={run}")
     while not (record := await asyncio.to_thread(store.run, run)).over:
         await asyncio.sleep(options.every)

@@ -1,6 +1,8 @@
 """The home folders of one server: which of its users have open runs."""
 
 import sqlite3
+import time
+from collections.abc import Collection
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from fairdash.store._store import Store, open_store
 from fairdash.store.server import postgres
 from fairdash.store.server.users import USERS, server_of
 
-MARKS = "waiting"  # folder of the server: a file for each user with open runs
+MARKS = "waiting"  # of the server: a file or a row for each user with open runs
+ALL_SECONDS = 60.0  # between two looks into all schemas
 _TERMINAL_SQL = ", ".join(f"'{status}'" for status in sorted(TERMINAL))
 _OPEN = f"SELECT 1 FROM runs WHERE status NOT IN ({_TERMINAL_SQL}) LIMIT 1"
 
@@ -21,14 +24,16 @@ _OPEN = f"SELECT 1 FROM runs WHERE status NOT IN ({_TERMINAL_SQL}) LIMIT 1"
 class Homes:
     """The homes of a server's users; ``server`` is the store of its own home.
 
-    One statement asks a Postgres for all schemas with open runs. Database files are
-    too many to be asked again and again: whoever queues a run there leaves a mark
-    beside the server's own home, which the engine takes away once no run is open.
+    They are too many to be asked again and again, be they files or schemas (of 300 one
+    look takes .2 s): whoever queues a run leaves a mark beside the server's own home,
+    which the engine takes away once no run is open. Schemas without a mark are looked
+    at once a minute: an earlier version, which leaves none, may serve them too.
     """
 
     def __init__(self, server: Store) -> None:
         self._server = server
         self._users: set[str] = set()  # of the last look
+        self._looked_into_all = time.monotonic()
 
     def home(self, user: str) -> Path:
         """Return the home folder of a user."""
@@ -59,20 +64,33 @@ class Homes:
             return {user for user in marked if self.home(user).is_dir()}
         if database.schema is not None:
             return set()  # no server: a folder that somebody chose, with its schema
+        if time.monotonic() - self._looked_into_all > ALL_SECONDS:
+            self.mark_all()
+        marked = self._server.documents.all(MARKS)
         # Where a schema was dropped meanwhile, the users of the last look stay.
         with suppress(sa.exc.ProgrammingError):
-            self._users = self._schemas()
+            self._users = self._with_open_schemas(marked)
         return self._users
 
     @staticmethod
     def mark(store: Store) -> None:
         """Let the engine find the open runs of a user's home."""
-        if store.user and store.database.is_sqlite:
+        if not store.user:
+            return
+        if store.database.is_sqlite:
             _make(store.root / MARKS / store.user)
+        else:
+            with closing(open_store(store.root)) as server:
+                _mark(server, store.user)
 
     def mark_all(self) -> None:
         """Look into all homes, and mark those whose mark was lost or never made."""
-        if not self._server.database.is_sqlite:
+        database = self._server.database
+        if not database.is_sqlite:
+            self._looked_into_all = time.monotonic()
+            if database.schema is None and not self._server.user:
+                for user in self._with_open_schemas():
+                    _mark(self._server, user)
             return
         for file in self._server.root.glob(f"{USERS}/*/store.db"):
             if _may_have_open_runs(file):
@@ -83,7 +101,10 @@ class Homes:
 
         In this order: a run that is queued meanwhile is seen, or marked again.
         """
-        (self._marks() / store.user).unlink(missing_ok=True)
+        if store.database.is_sqlite:
+            (self._marks() / store.user).unlink(missing_ok=True)
+        else:
+            self._server.documents.delete(MARKS, store.user)
         if store.open_runs():
             self.mark(store)
             return False
@@ -105,13 +126,19 @@ class Homes:
     def _marks(self) -> Path:
         return self._server.root / MARKS
 
-    def _schemas(self) -> set[str]:
+    def _with_open_schemas(self, among: Collection[str] | None = None) -> set[str]:
+        """Return the users whose schemas have open runs, of some or of all."""
         with explaining(), self._server.database.reading() as connection:
-            names = postgres.schemas_with_open_runs(connection, sorted(TERMINAL))
+            names = postgres.schemas_with_open_runs(connection, sorted(TERMINAL), among)
         return {name for name in names if self._is_user(name)}
 
     def _is_user(self, name: str) -> bool:
         return server_of(self.home(name)) == self._server.root
+
+
+def _mark(server: Store, user: str) -> None:
+    if server.documents.get(MARKS, user) is None:
+        server.documents.write(MARKS, user, "")
 
 
 def _make(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 from contextlib import closing
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -74,6 +75,35 @@ def test_a_home_that_was_deleted_is_not_made_again(home):
         assert Homes(server).with_open_runs() == set()
 
 
+def test_without_a_mark_no_schema_is_asked_but_once_a_minute(postgres, monkeypatch):
+    """Of 300 users a look takes .2 s, and an idle engine looks twice a second."""
+    with (
+        closing(open_store()) as server,
+        closing(open_store(ANN.home(postgres))) as ann,
+    ):
+        run = add_run(ann)
+        homes = Homes(server)
+        with monkeypatch.context() as patch:
+            asked = Mock(side_effect=AssertionError("all schemas are asked"))
+            patch.setattr("fairdash.store.server.postgres.schemas", asked)
+            assert homes.with_open_runs() == set()
+        monkeypatch.setattr("fairdash.store._homes.ALL_SECONDS", 0.0)
+        assert homes.with_open_runs() == {ANN.id}
+        ann.set_status(run, "finished")
+        assert homes.with_open_runs() == set()
+
+
+def test_a_schema_that_was_dropped_is_not_made_again(postgres):
+    with closing(open_store()) as server:
+        with closing(open_store(ANN.home(postgres))) as ann:
+            add_run(ann)
+            Homes.mark(ann)
+        assert Homes(server).with_open_runs() == {ANN.id}
+        with server.database.writing() as connection:
+            connection.execute(sa.text(f'DROP SCHEMA "{ANN.id}" CASCADE'))
+        assert Homes(server).with_open_runs() == set()
+
+
 def test_schemas_of_other_programs_are_left_alone(postgres):
     """One has tables of these names, and a name that is a path."""
     with closing(open_store()) as server:
@@ -89,7 +119,9 @@ def test_schemas_of_other_programs_are_left_alone(postgres):
                 if name != "c" * 16:
                     trials = f"CREATE TABLE {schema}.run_trials ()"
                     connection.execute(sa.text(trials))
-        assert Homes(server).with_open_runs() == set()
+        homes = Homes(server)
+        homes.mark_all()
+        assert homes.with_open_runs() == set()
 
 
 def test_a_folder_that_somebody_called_users_is_no_server(tmp_path):

@@ -7,7 +7,7 @@ connection next finds nothing of the one before.
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any
@@ -40,7 +40,7 @@ SPARE = 2  # of these for reading: writing waits for files, too
 WRITING_LOCK = 0xFA1D01  # advisory lock
 ENGINE_LOCK = 0xFA1D02  # advisory lock
 # Schemas with the tables of a store, but that of the server itself.
-_SCHEMAS = sa.text(
+_SCHEMAS = (
     "SELECT space.nspname FROM pg_class AS runs"
     " JOIN pg_namespace AS space ON space.oid = runs.relnamespace"
     " WHERE runs.relname = 'runs' AND runs.relkind = 'r'"
@@ -49,8 +49,9 @@ _SCHEMAS = sa.text(
     " AND has_table_privilege(runs.oid, 'SELECT')"
     " AND EXISTS (SELECT FROM pg_class AS trials WHERE trials.relname = 'run_trials'"
     " AND trials.relnamespace = runs.relnamespace)"
-    " ORDER BY space.nspname"
 )
+_AMONG = " AND space.nspname = ANY (CAST(:names AS text[]))"
+_IN_ORDER = " ORDER BY space.nspname"
 
 
 class Pool:
@@ -189,14 +190,28 @@ def is_claimed(connection: sa.Connection, schema: str | None) -> bool:
     return connection.execute(query).first() is not None
 
 
-def schemas(connection: sa.Connection) -> list[str]:
-    """Return the schemas of users."""
-    return list(connection.scalars(_SCHEMAS))
+def schemas(
+    connection: sa.Connection, among: Collection[str] | None = None
+) -> list[str]:
+    """Return the schemas of users that are there, of some or of all."""
+    if among is None:
+        return list(connection.scalars(sa.text(_SCHEMAS + _IN_ORDER)))
+    query = sa.text(_SCHEMAS + _AMONG + _IN_ORDER)
+    return list(connection.scalars(query, {"names": sorted(among)}))
 
 
-def schemas_with_open_runs(connection: sa.Connection, terminal: list[str]) -> list[str]:
-    """Return the schemas of users with a run whose status is not ``terminal``."""
-    names = schemas(connection)
+def schemas_with_open_runs(
+    connection: sa.Connection,
+    terminal: list[str],
+    among: Collection[str] | None = None,
+) -> list[str]:
+    """Return the schemas of users with a run whose status is not ``terminal``.
+
+    ``among`` are those to be asked, by default all.
+    """
+    if among is not None and not among:
+        return []
+    names = schemas(connection, among)
     if not names:
         return []
     quote = connection.dialect.identifier_preparer.quote_identifier
