@@ -194,7 +194,6 @@ def watching(server: Store, after: float) -> Iterator[None]:
     def look() -> None:
         seconds = after
         first = True
-        tidied = -TIDY_SECONDS
         while not stop.wait(seconds):
             seconds = WATCH_SECONDS
             with suppress(OSError):  # a full disk, no database; pages say so
@@ -203,17 +202,24 @@ def watching(server: Store, after: float) -> Iterator[None]:
                 if first or lacks_engine(server):
                     wake_engine(server)
                 first = False
-                if time.monotonic() - tidied > TIDY_SECONDS:
-                    tidied = time.monotonic()
-                    Homes(server).drop_copies()
 
-    thread = threading.Thread(target=look, daemon=True)
-    thread.start()
+    def tidy() -> None:
+        seconds = after + QUIET_SECONDS
+        while not stop.wait(seconds):
+            seconds = TIDY_SECONDS
+            with suppress(OSError):
+                Homes(server).drop_copies(stop.is_set)
+
+    # Two of them: to tidy many homes takes minutes, and an engine is not to wait.
+    threads = [threading.Thread(target=work, daemon=True) for work in (look, tidy)]
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
         stop.set()
-        thread.join()
+        for thread in threads:
+            thread.join()
 
 
 def lacks_engine(server: Store) -> bool:

@@ -10,14 +10,16 @@ import asyncio
 import json
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import TypeVar
 from uuid import uuid4
 
 from fairdash.server.limits import Limits, Uses, Who
-from fairdash.store import Documents, StoreError
+from fairdash.store import Documents, trouble
 
 KIND = "replicas"
 LOOK_SECONDS = 1.0
@@ -25,6 +27,7 @@ BEAT_SECONDS = 5.0  # after which counts that did not change are written again
 LOST_SECONDS = 20.0  # after which a replica that wrote nothing counts no more
 FORGOTTEN_SECONDS = 3600.0  # after which its counts are deleted
 log = logging.getLogger("fairdash")
+T = TypeVar("T")
 
 
 @dataclass
@@ -47,6 +50,8 @@ class Peers:
         self._limits = limits
         self._name = uuid4().hex
         self._heard: dict[str, _Heard] = {}
+        # One thread, so that what is still being told is told before it is deleted.
+        self._thread = ThreadPoolExecutor(1, "peers")
         self._words: dict[str, dict[str, int]] = {}
         self._wrote = -BEAT_SECONDS
         self._n_beats = 0
@@ -61,24 +66,30 @@ class Peers:
             telling.cancel()
             await asyncio.wait({telling})
             try:
-                await asyncio.to_thread(self._documents.delete, KIND, self._name)
-            except StoreError as error:
-                log.error("what this replica has told stays for a while: %s", error)
+                await self._aside(self._documents.delete, KIND, self._name)
+            except OSError as error:
+                words = "what this replica has told stays for a while: %s"
+                log.error(words, trouble(error) or error)
+            self._thread.shutdown()
 
     async def _go_on(self) -> None:
         reason = ""
         while True:
             try:
-                uses = self._limits.uses()
-                elsewhere = await asyncio.to_thread(self.exchange, uses)
-                self._limits.elsewhere = elsewhere
+                elsewhere = await self._aside(self.exchange, self._limits.uses())
                 reason = ""
-            except StoreError as error:
-                if str(error) != reason:  # once, not each second
-                    reason = str(error)
+            except OSError as error:
+                elsewhere = Uses()
+                before = reason
+                reason = trouble(error) or str(error)
+                if reason != before:  # once, not each second
                     log.error("limits count for this replica alone: %s", reason)
-                self._limits.elsewhere = Uses()
+            self._limits.elsewhere = elsewhere
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _aside(self, work: Callable[..., T], *arguments: object) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, work, *arguments)
 
     def exchange(self, uses: Uses) -> Uses:
         """Tell the others what is used here; return what is used there."""

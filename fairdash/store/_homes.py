@@ -2,7 +2,7 @@
 
 import sqlite3
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -110,15 +110,18 @@ class Homes:
             return False
         return True
 
-    def drop_copies(self) -> None:
+    def drop_copies(self, stopped: Callable[[], bool] = lambda: False) -> None:
         """Delete what this machine has copied of an object store and is deleted there.
 
         An engine does so on its machine; other machines read and show pages as well.
+        Between two homes ``stopped`` is asked whether to end.
         """
         if self._server.files.away is None:
             return
         self._server.tidy()
         for folder in sorted(self._server.root.glob(f"{USERS}/*")):
+            if stopped():
+                return
             if self._is_user(folder.name):
                 with closing(self.open(folder.name)) as store:
                     store.tidy()

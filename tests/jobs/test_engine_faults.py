@@ -20,7 +20,7 @@ from fairdash.jobs import _deaths, _driving, engine, queue
 from fairdash.jobs._sharing import Host
 from fairdash.jobs._work import end
 from fairdash.jobs.engine import engine_lives
-from fairdash.store import open_store
+from fairdash.store import Homes, open_store
 
 
 @pytest.fixture
@@ -107,6 +107,17 @@ def test_an_app_starts_its_engine_again_while_no_page_is_open(store, ask, monkey
         wait_until(lambda: len(starts) > 3)
         store.set_status(run, "cancelled")
     assert set(starts) == {home}
+
+
+def test_an_app_drops_copies_of_what_is_deleted_again_and_again(store, monkeypatch):
+    """Be the engine on another machine, whose tidying does not reach this one."""
+    looks = []
+    monkeypatch.setattr(engine, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "TIDY_SECONDS", 0.01)
+    monkeypatch.setattr(engine, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(Homes, "drop_copies", lambda *_: looks.append(1))
+    with engine.watching(store, 0.0):
+        wait_until(lambda: len(looks) > 2)
 
 
 def test_an_engine_of_other_code_is_asked_to_end(home, monkeypatch):
