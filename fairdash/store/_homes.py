@@ -66,10 +66,10 @@ class Homes:
             return set()  # no server: a folder that somebody chose, with its schema
         if time.monotonic() - self._looked_into_all > ALL_SECONDS:
             self.mark_all()
-        marked = self._server.documents.all(MARKS)
+        names = self._server.documents.all(MARKS).keys()
         # Where a schema was dropped meanwhile, the users of the last look stay.
         with suppress(sa.exc.ProgrammingError):
-            self._users = self._with_open_schemas(marked)
+            self._users = self._with_open_schemas(names)
         return self._users
 
     @staticmethod
