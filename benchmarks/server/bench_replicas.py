@@ -15,10 +15,11 @@ then what was lost (logins, windows that did not come back, errors), how long mo
 took, and from these how many analysts a core and a GB hold, where each lets go of a
 slider every --acts seconds and a core is busy for --busy of its time.
 
-First answers of a run are made in the first seconds (--warm), which are not counted.
+It begins once every window stands and has let go of its slider at each measure: a first
+answer of a run takes seconds, once for each replica.
 
     python benchmarks/server/bench_replicas.py [--replicas 3] [--sessions 60]
-        [--users 6] [--seconds 60] [--every 4] [--rows 10000] [--warm 60] [--keep]
+        [--users 6] [--seconds 60] [--every 4] [--rows 10000] [--keep]
 """
 
 import argparse
@@ -29,13 +30,12 @@ import signal
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import psutil
 import websockets
 from bench_load import N_MEASURES, PAGES, PATIENCE, Session
 from bench_sliders import build
@@ -63,6 +63,7 @@ class Analyst:
     page: str
     run: str
     first_place: str
+    stands: bool = False  # its window is drawn, and first answers are made
     waits: list[tuple[str, float]] = field(default_factory=list)  # by replica
     moves: list[float] = field(default_factory=list)  # seconds until it stood again
     faults: list[str] = field(default_factory=list)
@@ -81,7 +82,13 @@ async def act(analyst, options, number):
                 if lost is not None:
                     analyst.moves.append(time.perf_counter() - lost)
                     lost = None
+                if not analyst.stands:
+                    await let_first_answers_be_made(session)
+                    analyst.stands = True
                 await let_go(analyst, session, options, rng)
+        except (RuntimeError, TimeoutError) as error:
+            analyst.faults.append(repr(error))
+            return
         except (OSError, websockets.WebSocketException) as error:
             status = getattr(getattr(error, "response", None), "status_code", None)
             if status in (401, 403):
@@ -89,11 +96,15 @@ async def act(analyst, options, number):
                 return
             lost = lost or time.perf_counter()
             await asyncio.sleep(RETRY_SECONDS)
-        except (RuntimeError, TimeoutError) as error:
-            analyst.faults.append(repr(error))
-            return
     if lost is not None:
         analyst.faults.append("the window did not come back")
+
+
+async def let_first_answers_be_made(session):
+    """Let go of the slider of a window once at each measure."""
+    for change in range(N_MEASURES):
+        place = str(1 + change) if session.page == "Sweep" else change
+        await session.ask(change=place)
 
 
 async def let_go(analyst, session, options, rng):
@@ -131,7 +142,8 @@ async def use(options, analysts, replicas):
         asyncio.create_task(act(analyst, options, number))
         for number, analyst in enumerate(analysts)
     ]
-    await asyncio.sleep(options.warm)
+    while not all(analyst.stands or analyst.faults for analyst in analysts):
+        await asyncio.sleep(0.2)
     before = {each.port: processor_seconds(each.process.pid) for each in replicas}
     options.bytes_after = sizes(replicas)
     options.end = time.perf_counter() + options.seconds
@@ -142,7 +154,8 @@ async def use(options, analysts, replicas):
         lost = replicas[0]
         spent[lost.port] = processor_seconds(lost.process.pid) - before[lost.port]
         for process in family(lost.process.pid):
-            psutil.Process(process).send_signal(signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended with another
+                os.kill(process, signal.SIGKILL)
         lost.process.wait()
     await asyncio.gather(*tasks)
     for each in replicas[0 if options.keep else 1 :]:
@@ -199,7 +212,6 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--every", type=float, default=4)
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--warm", type=float, default=60)
     parser.add_argument("--acts", type=float, default=50)
     parser.add_argument("--busy", type=float, default=0.5)
     parser.add_argument("--keep", action="store_true")
