@@ -7,7 +7,7 @@ every kind: NumPy alone would write a list of texts with a NaN as the text "nan"
 import functools
 import inspect
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -107,6 +107,20 @@ def _is_sequence(values: Any) -> bool:
     if hasattr(values, "__array__") or hasattr(values, "__arrow_c_stream__"):
         return True
     return hasattr(values, "__len__") and hasattr(values, "__getitem__")
+
+
+def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a table with some columns replaced or added, by their names.
+
+    ``frame.assign(**columns)`` does the same, but a name would then be that of an
+    argument: a column called "self" would raise TypeError.
+
+    Untouched columns share their memory with ``frame``, which is not changed.
+    """
+    changed = frame.copy(deep=False)
+    for name, values in columns.items():
+        changed[name] = values
+    return changed
 
 
 def in_one_order(function: Callable[P, T]) -> Callable[P, T]:

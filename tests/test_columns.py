@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fairdash
 from fairdash import ROAD
+from fairdash._columns import with_columns
 from fairdash.metrics import evaluate, measure_by_group
 from fairdash.postprocessing import HardtThreshold
 
@@ -266,3 +267,14 @@ def test_every_entry_refuses_another_order(call, moved):
     columns[moved] = shuffled(columns[moved])
     with pytest.raises(ValueError, match="in another order"):
         call(*columns)
+
+
+@pytest.mark.parametrize("name", ["self", "frame", "x"])
+def test_columns_are_replaced_and_added_by_any_name(name):
+    table = pd.DataFrame({"x": [1, 2]}, index=[5, 6])
+    table.attrs["note"] = "kept"
+    changed = with_columns(table, {name: [3, 4], "more": 0})
+    assert changed[name].tolist() == [3, 4]
+    assert list(changed) == [*dict.fromkeys(["x", name]), "more"]
+    assert changed.attrs == {"note": "kept"}
+    assert table.to_dict("list") == {"x": [1, 2]}

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._columns import with_columns
 from fairdash._counts import RowCounts, people_of
 from fairdash._record import first_few
 from fairdash._validation import as_frame, as_written
@@ -323,7 +324,8 @@ def _in_lots(
     rows, lot, counts = RowCounts.of(str(roles.count), column, row_number).lots(N_LOTS)
     dealt = table.iloc[rows].reset_index(drop=True)
     numbers = np.asarray(counts).astype(np.int64)
-    return dealt.assign(**{str(roles.count): numbers}), row_number[rows], lot
+    dealt = with_columns(dealt, {str(roles.count): numbers})
+    return dealt, row_number[rows], lot
 
 
 def _content_key(dataset: Dataset) -> str:

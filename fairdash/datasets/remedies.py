@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._columns import with_columns
 from fairdash.datasets import choices, column_kinds
 from fairdash.datasets._roles import Remedy, Roles
 
@@ -35,7 +36,7 @@ def apply_steps(
         if kind == "number":
             # A text -9,999 becomes the label -9999 that stands for missing only now.
             changed = _masked(changed, _values_missing(steps, column))
-        frame = frame.assign(**{column: changed})
+        frame = with_columns(frame, {column: changed})
     return frame
 
 
@@ -50,32 +51,35 @@ def _values_missing(steps: Sequence[Remedy], column: str) -> tuple[str, ...]:
 
 def _with_remedy(frame: pd.DataFrame, remedy: Remedy) -> pd.DataFrame:
     """Return a table with the cells of one column changed, or with new columns."""
+    return with_columns(frame, _columns_of(remedy, frame))
+
+
+def _columns_of(remedy: Remedy, frame: pd.DataFrame) -> "dict[str, pd.Series[Any]]":
+    """Return the columns that a remedy changes or makes, by name."""
     if remedy.kind == "one_of":
         groups = choices.one_of(
             frame, remedy.column, remedy.columns, remedy.none, remedy.several
         )
-        return frame.assign(**{remedy.column: groups})
+        return {remedy.column: groups}
     column = _column(frame, remedy.column)
     if remedy.kind == "missing":
-        return frame.assign(**{remedy.column: _masked(column, remedy.values)})
+        return {remedy.column: _masked(column, remedy.values)}
     if remedy.kind == "single_choice":
         single = choices.single_choice(column, remedy.separator, remedy.several)
-        return frame.assign(**{remedy.column: single})
+        return {remedy.column: single}
     if remedy.kind == "recode":
-        return frame.assign(**{remedy.column: _recoded(column, remedy.changes)})
+        return {remedy.column: _recoded(column, remedy.changes)}
     if remedy.kind == "convert":
         masked = _masked(column, remedy.values)
         converted = column_kinds.as_kind(masked, str(remedy.to))
-        return frame.assign(**{remedy.column: converted})
+        return {remedy.column: converted}
     if remedy.kind == "date_parts":
         parts = column_kinds.date_parts(column)
         taken = [name for name in parts if name in frame]
         if taken:
             message = f"The table has columns {taken} already"
             raise ValueError(f"{message}; rename them to use the parts of a date.")
-        joined = pd.concat([frame, parts], axis=1)
-        joined.attrs = dict(frame.attrs)
-        return joined
+        return {str(name): part for name, part in parts.items()}
     raise ValueError(
         f"A remedy {remedy.kind!r} changes roles, not cells; apply it with "
         "`apply_remedy` instead of listing it in `preparation`."

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._columns import with_columns
 from fairdash._record import Record
 from fairdash._validation import as_frame, as_written, check_unique
 from fairdash.datasets._roles import Roles
@@ -251,12 +252,13 @@ def rows_of_counts(frame: pd.DataFrame, wide: WideCounts | None = None) -> pd.Da
         missing = np.isnan(asked) | np.isnan(chosen)
         n_missing += int(missing.sum())
         for answer, people in {YES: chosen, NO: asked - chosen}.items():
-            new_columns: dict[str, Any] = {
+            new_columns = {
                 wide.feature: group.name,
                 wide.outcome: answer,
                 PEOPLE: people,
             }
-            parts.append(rest.assign(**new_columns)[~missing & (people > 0)])
+            part = with_columns(rest, new_columns)
+            parts.append(part[~missing & (people > 0)])
     table = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
     if table.empty:
         raise ValueError("All counts are missing or 0, so nobody is counted.")
