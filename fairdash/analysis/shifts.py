@@ -214,10 +214,9 @@ def _unseen(column: "pd.Series[Any]", training: "pd.Series[Any]") -> NDArray[np.
     codes, labels = column_kinds.label_codes(column)
     _, training_labels = column_kinds.label_codes(training)
     known_labels = set(training_labels)
-    # The last entry answers to code -1: a missing value is not a new one.
-    is_new = np.array([*(label not in known_labels for label in labels), False])
-    flags: NDArray[np.bool_] = is_new[codes]
-    return flags
+    is_new = [label not in known_labels for label in labels]
+    # A missing value is not a new one.
+    return column_kinds.by_code(is_new, codes, missing=False)
 
 
 def _values(column: "pd.Series[Any]") -> NDArray[np.float64]:

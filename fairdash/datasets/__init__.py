@@ -113,12 +113,8 @@ if TYPE_CHECKING:
         row_reasons,
     )
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
-    from fairdash.datasets._subgroups import (
-        Subgroups,
-        default_width,
-        has_bins,
-        quantile_cuts,
-    )
+    from fairdash.datasets._subgroups import Subgroups
+    from fairdash.datasets.bins import default_width, has_bins, quantile_cuts
     from fairdash.datasets.checks.groups import audit_remarks
     from fairdash.datasets.checks.table import check_table, readable_checks
     from fairdash.datasets.conditions import Condition, read_conditions

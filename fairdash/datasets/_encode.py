@@ -13,7 +13,12 @@ from fairdash._record import Record
 from fairdash._validation import check_one_of
 from fairdash.datasets._dataset import Dataset
 from fairdash.datasets._roles import Roles
-from fairdash.datasets.column_kinds import example_rows, is_number, label_codes
+from fairdash.datasets.column_kinds import (
+    by_code,
+    example_rows,
+    is_number,
+    label_codes,
+)
 
 PART_ROWS = 262_144
 OTHER = "(other)"
@@ -70,10 +75,9 @@ class CategoryEncoding(Record):
         if_other = len(self.levels) if self.other else width
         if_missing = width - 1 if self.missing else width
         positions = [position.get(label, if_other) for label in labels]
-        # The last entry answers to code -1, a missing value.
-        position_of_code = np.array([*positions, if_missing])
+        column_of_row = by_code(positions, codes, missing=if_missing)
         one_hot = np.zeros((len(codes), width + 1))
-        one_hot[np.arange(len(codes)), position_of_code[codes]] = 1
+        one_hot[np.arange(len(codes)), column_of_row] = 1
         return one_hot[:, :width]
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from fairdash._wording import ROWS, Noun, is_bare, value_spans
 from fairdash.datasets._roles import Cut, Roles
-from fairdash.datasets._subgroups import cut_column
+from fairdash.datasets.bins import cut_column
 from fairdash.datasets.column_kinds import (
     all_differ,
+    by_code,
     common_labels,
     example_rows,
     is_nested,
@@ -34,9 +35,7 @@ def outcomes(column: "pd.Series[Any]", positive: object) -> NDArray[np.int8]:
     values = (positive,) if isinstance(positive, str) else positive
     codes, labels = label_codes(column)
     is_positive = [label in values for label in labels]  # type: ignore[operator]
-    # The last entry answers to code -1, a missing value.
-    flags = np.array([*is_positive, False])
-    return flags[codes].astype(np.int8)
+    return by_code(is_positive, codes, missing=False).astype(np.int8)
 
 
 def group_codes(
@@ -62,7 +61,7 @@ def group_codes(
 def group_labels(frame: pd.DataFrame, roles: Roles) -> "pd.Series[Any]":
     """Return the name of each row's group, missing where it has none."""
     codes, names = group_codes(frame, roles)
-    labels = np.array([*names, None], dtype=object)[codes]
+    labels = by_code(names, codes, missing=None, dtype=object)
     name = roles.group_column()
     return pd.Series(labels, index=frame.index, name=name, dtype=object)
 
@@ -104,9 +103,8 @@ def _groups(
             group_of_value[value] = position
         if not roles.groups[name] and rest < 0:
             rest = position
-    # The last entry answers to code -1, a missing value.
-    group_of_code = np.array([*(group_of_value.get(v, rest) for v in values), -1])
-    group = group_of_code.astype(np.int64)[codes]
+    groups = [group_of_value.get(value, rest) for value in values]
+    group = by_code(groups, codes, missing=-1)
     if rest < 0 or (group == rest).any():
         return group, names
     # No value remains, so there is no group of the remaining ones.
@@ -233,12 +231,12 @@ def _outcome_reasons(column: "pd.Series[Any]", roles: Roles) -> Iterator[RowReas
     if roles.negative:
         codes, labels = label_codes(column)
         outcomes_of_roles = {*roles.positive_values(), *roles.negative}
-        # A missing value, code -1, has its own reason.
-        has_side = np.array([*(label in outcomes_of_roles for label in labels), True])
+        has_side = [label in outcomes_of_roles for label in labels]
         yield RowReason(
             "outcome neither positive nor negative",
             roles.target,
-            ~has_side[codes],
+            # A missing value has its own reason.
+            ~by_code(has_side, codes, missing=True),
             "outcome",
             by_value=True,
         )

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from fairdash._record import Record
 from fairdash._validation import as_written
-from fairdash.datasets.column_kinds import label_codes
+from fairdash.datasets.column_kinds import by_code, label_codes
 
 ScoreKind = Literal["probability", "margin", "score", "decision"]
 _USUAL = {"probability": 0.5, "margin": 0.0, "decision": 0.5}
@@ -63,28 +63,40 @@ class ScoreColumn(Record):
         column = frame[self.column]
         if self.positive:
             codes, labels = label_codes(column)
-            flags = np.array([*np.isin(labels, self.positive), np.nan])
-            column = pd.Series(flags[codes])  # a missing value is the last, -1
+            is_positive = np.isin(labels, self.positive)
+            column = pd.Series(by_code(is_positive, codes, missing=np.nan))
         column = pd.to_numeric(column, errors="coerce")
         values: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        fits = np.isfinite(values)
-        if self.kind == "decision":
-            fits = np.isin(values, (0, 1))
-        elif self.kind != "score":
-            fits = (values >= (-1 if self.kind == "margin" else 0)) & (values <= 1)
-        wrong = np.flatnonzero(~fits)
+        wrong = np.flatnonzero(~self._fits(values))
         if len(wrong):
-            decided = "a decision" if self.positive else "0 or 1"
-            kinds = {"decision": decided, "margin": "numbers from -1 to 1"}
-            kinds |= {"probability": "numbers from 0 to 1", "score": "numbers"}
-            row = int(wrong[0] if row_number is None else row_number[wrong[0]])
-            cell = as_written(frame[self.column].iloc[wrong[0]])
+            first = int(wrong[0])
+            row = first if row_number is None else int(row_number[first])
+            cell = as_written(frame[self.column].iloc[first])
             raise ValueError(
-                f"Column {self.column!r} must hold {kinds[self.kind]}; {len(wrong)} "
+                f"Column {self.column!r} must hold {self._expected()}; {len(wrong)} "
                 f"rows do not, first row {row + 1} with {cell}. Choose another kind "
                 "on Data, or exclude these rows."
             )
         return values
+
+    def _fits(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which numbers are of the kind."""
+        if self.kind == "score":
+            return np.isfinite(values)
+        if self.kind == "decision":
+            return np.isin(values, (0, 1))
+        lowest = -1 if self.kind == "margin" else 0
+        return (values >= lowest) & (values <= 1)
+
+    def _expected(self) -> str:
+        """Return which numbers are of the kind, in words."""
+        if self.kind == "decision":
+            return "a decision" if self.positive else "0 or 1"
+        if self.kind == "margin":
+            return "numbers from -1 to 1"
+        if self.kind == "probability":
+            return "numbers from 0 to 1"
+        return "numbers"
 
     def decisions(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the 0/1 decisions of `values`."""

@@ -1,250 +1,31 @@
 """Subgroups: the regions of a table in which fairness is measured."""
 
 import json
-import math
-from collections.abc import Sequence
 from dataclasses import field
-from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fairdash._counts import quantiles
 from fairdash._record import Record, Whole
 from fairdash._validation import Count, as_frame, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
-from fairdash.datasets import ranges
 from fairdash.datasets._roles import Labels
+from fairdash.datasets.bins import (
+    Edges,
+    bin_column,
+    cut_column,
+    default_width,
+    has_bins,
+    quantile_cuts,
+)
 from fairdash.datasets.column_kinds import (
-    count_codes,
     is_age,
     is_number,
-    is_whole,
     label_codes,
     range_labels,
 )
-
-AGE_WIDTH = 10.0
-AGE_ANCHOR = 25.0  # an edge of the customary bands 18–24, 25–34 and so on
-TAIL_SHARE = 0.01  # of the rows, below which bins at an end are joined
-MOST_BINS = 7.2  # between the 5 % and the 95 % quantile, before rounding the width
-Edges = Literal["customary", "paper"]
-NICE_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.5)
-FEW_VALUES = 8
-
-
-def default_width(
-    column: "pd.Series[Any]", people: NDArray[np.float64] | None = None
-) -> float:
-    """Return 10 for an age in years, else a round width of about five to eight bins.
-
-    ``people`` says how many each row stands for, where rows are counts.
-    """
-    values, counts = _distinct(column, people)
-    if not len(values):
-        return AGE_WIDTH if is_age(str(column.name)) else 1.0
-    low, high = quantiles(values, (0.05, 0.95), counts).tolist()
-    if is_age(str(column.name)) and high >= AGE_WIDTH:  # not in decades
-        return AGE_WIDTH
-    if high == low:  # nearly all rows have one value: the others make the bins
-        low = float(values[0])
-        high = float(values[-1])
-    least = float(high - low) / MOST_BINS
-    if least <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(least))
-    widths = [step * power * scale for scale in (1, 10) for step in NICE_STEPS]
-    if is_whole(column):
-        widths = [width for width in widths if width.is_integer()] or [1.0]
-    wide_enough = (width for width in widths if width >= least)
-    return next(wide_enough, widths[-1])
-
-
-def has_bins(column: "pd.Series[Any]") -> bool:
-    """Return whether a column is cut in bins when nothing else is said."""
-    return is_number(column) and column.nunique() > FEW_VALUES
-
-
-def _distinct(
-    column: "pd.Series[Any]", people: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the finite values of a column in order, and how many people have each."""
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    times = np.ones(len(values)) if people is None else np.asarray(people)
-    used = np.isfinite(values) & (times > 0)
-    distinct, index = np.unique(values[used], return_inverse=True)
-    counts = np.bincount(index, times[used], len(distinct))
-    return distinct, counts.astype(np.float64)
-
-
-def bin_column(
-    column: "pd.Series[Any]",
-    width: float,
-    edges: Edges = "customary",
-    people: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the bin of each row (-1 where missing) and the names of the bins.
-
-    Edges are multiples of ``width``; for ages they pass through 25, which gives the
-    customary bands 18–24, 25–34 and so on. Bins at either end that together hold less
-    than 1 % of the rows join the next bin, which is then open ("65+"). Bins of whole
-    numbers are named by their first and last number, others by their edges, of which
-    the upper is not included. Empty bins are excluded.
-
-    With ``edges="paper"``, as in the public code of the ROAD paper, edges of ages too
-    are multiples of ``width``, a bin includes its upper edge and not its lower, and no
-    bins are joined: ages 21–30, 31–40 and so on.
-
-    ``people`` says how many each row stands for, where rows are counts.
-    """
-    # Bins are computed of the distinct values, which are few beside the rows.
-    value_codes, distinct = pd.factorize(column)
-    values = np.asarray(distinct, dtype=float)
-    present = np.isfinite(values)
-    if not present.any():
-        return np.full(len(column), -1, dtype=np.int64), []
-    is_paper = edges == "paper"
-    in_years = is_age(str(column.name)) and width >= 1
-    anchor = AGE_ANCHOR % width if in_years and not is_paper else 0.0
-    # Rounded, so that .3 / .1 is 3 and lies on an edge.
-    scaled = np.round((values[present] - anchor) / width, 9)
-    bin_of_value = np.ceil(scaled) - 1 if is_paper else np.floor(scaled)
-    numbers, position = np.unique(bin_of_value, return_inverse=True)
-    rows = _rows_by_value(value_codes, len(values), people)[present]
-    counts = np.bincount(position, weights=rows).astype(np.int64)
-    first = 0
-    last = len(counts) - 1
-    if not is_paper:
-        first, last = _open_ends(counts)
-    # The extra entry answers to code -1, a missing value.
-    bins = np.full(len(values) + 1, -1, dtype=np.int64)
-    bins[:-1][present] = np.clip(position, first, last) - first
-    codes = bins[value_codes]
-    whole = is_whole(column)
-    if is_paper:
-        return codes, _paper_names(numbers, width, whole)
-    least = float(values[present].min())
-    if first == last:
-        largest = float(values[present].max())
-        return codes, [_name(least, largest + whole, whole, least)]
-    names = []
-    for number in numbers[first : last + 1]:
-        low = anchor + number * width
-        high = anchor + (number + 1) * width
-        names.append(_name(low, high, whole, least))
-    if last < len(numbers) - 1:
-        names[-1] = f"{_number(anchor + numbers[last] * width)}+"
-    if first > 0:
-        names[0] = f"under {_number(anchor + (numbers[first] + 1) * width)}"
-    return codes, names
-
-
-def _rows_by_value(
-    codes: NDArray[np.int64], n_values: int, people: NDArray[np.float64] | None
-) -> NDArray[Any]:
-    """Return how many rows, or people, have each value; code -1 is missing."""
-    if people is None:
-        return count_codes(codes, n_values)
-    present = codes >= 0
-    return np.bincount(codes[present], np.asarray(people)[present], n_values)
-
-
-def _paper_names(numbers: NDArray[np.float64], width: float, whole: bool) -> list[str]:
-    """Return the names of bins as in the ROAD paper, with their upper edges."""
-    names = []
-    for number in numbers:
-        low = number * width
-        high = (number + 1) * width
-        if whole:  # from the first whole number above an edge
-            low = math.floor(low) + 1
-            high = math.floor(high) + 1
-        names.append(_name(low, high, whole, low))
-    return names
-
-
-def cut_column(
-    column: "pd.Series[Any]", cuts: Sequence[float]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Return the range of each row between cut points (-1 where missing) and names.
-
-    A range includes its lower end: cuts at 25 and 45 give "under 25", "25–44" (whole
-    numbers; else "25–45") and "45 or more". Every range is named, also an empty one.
-    Ranges that are written as text are put together; a word among them is in none.
-    Raises ValueError if a cut lies inside such a range.
-    """
-    if not is_number(column):
-        return _cut_ranges(column, cuts)
-    values = column.to_numpy(dtype=float, na_value=np.nan)
-    codes = np.searchsorted(cuts, values, side="right").astype(np.int64)
-    codes[np.isnan(values)] = -1
-    return codes, _cut_names(cuts, is_whole(column))
-
-
-def _cut_names(cuts: Sequence[float], is_whole: bool) -> list[str]:
-    """Return the names of the ranges below, between and above cut points."""
-    whole = is_whole and all(float(cut).is_integer() for cut in cuts)
-    between = [_name(low, high, whole, low) for low, high in pairwise(cuts)]
-    return [f"under {_number(cuts[0])}", *between, f"{_number(cuts[-1])} or more"]
-
-
-def _cut_ranges(
-    column: "pd.Series[Any]", cuts: Sequence[float]
-) -> tuple[NDArray[np.int64], list[str]]:
-    """Cut a column of ranges that are written as text; see `cut_column`."""
-    codes, labels = label_codes(column)
-    parts = ranges.parts_between(str(column.name), labels, cuts)
-    # The last entry answers to code -1, a missing value.
-    part_of_code = np.array([*(parts[label] for label in labels), -1], dtype=np.int64)
-    return part_of_code[codes], _cut_names(cuts, ranges.are_whole(labels))
-
-
-def quantile_cuts(
-    column: "pd.Series[Any]", n_bins: int, people: NDArray[np.float64] | None = None
-) -> tuple[float, ...]:
-    """Return cut points of bins with about equally many rows each.
-
-    The k-th is the least value with at least a share k / ``n_bins`` of the rows below
-    it. There are fewer where many rows have one value.
-    """
-    values, counts = _distinct(column, people)
-    rows_below = np.cumsum(counts) - counts
-    targets = np.arange(1, n_bins) / n_bins * counts.sum()
-    indices = np.unique(np.searchsorted(rows_below, targets))
-    return tuple(float(values[i]) for i in indices if 0 < i < len(values))
-
-
-def _open_ends(counts: NDArray[np.int64]) -> tuple[int, int]:
-    """Return the first and last bin once small ones at the ends are joined."""
-    share_from_below = np.cumsum(counts) / counts.sum()
-    share_from_above = np.cumsum(counts[::-1]) / counts.sum()
-    first = int(np.argmax(share_from_below >= TAIL_SHARE))
-    last = len(counts) - 1 - int(np.argmax(share_from_above >= TAIL_SHARE))
-    return first, last
-
-
-def _name(low: float, high: float, whole: bool, least: float) -> str:
-    """Return the name of a bin from ``low`` up to, not including, ``high``.
-
-    ``least`` is the smallest value of the column: no bin begins below it, if values are
-    whole, nor below 0 unless values do.
-    """
-    if whole:
-        low = max(math.ceil(low), least)
-        high = math.ceil(high) - 1
-        if low == high:
-            return _number(low)
-    if least >= 0:
-        low = max(low, 0.0)
-    dash = "–" if low >= 0 else " to "  # "−5–3" would be hard to read
-    return f"{_number(low)}{dash}{_number(high)}"
-
-
-def _number(value: float) -> str:
-    """Return a number as it stands in the name of a bin."""
-    text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.10g}"
-    return text.replace("-", "−")
 
 
 class Subgroups(Record):
@@ -321,28 +102,37 @@ class Subgroups(Record):
         """
         frame = as_frame("frame", frame)
         self._check_frame(frame)
-        pieces = [self._piece(frame[column], people) for column in self._ordered(frame)]
         # One number for each combination of values, the last column changing fastest.
-        code = np.zeros(len(frame), dtype=np.int64)
+        cell = np.zeros(len(frame), dtype=np.int64)
         missing = ~self._inside(frame)
-        for codes, labels in pieces:
+        labels_by_column: list[list[str]] = []
+        for column in self._ordered(frame):
+            codes, labels = self._piece(frame[column], people)
             missing |= codes < 0
-            code = code * len(labels) + codes
-        present = np.unique(code[~missing])
-        names = _names(present, [labels for _, labels in pieces])
+            cell = cell * len(labels) + codes
+            labels_by_column.append(labels)
+        present = np.unique(cell[~missing])
+        position = np.searchsorted(present, cell)
         values = pd.Categorical.from_codes(
-            np.where(missing, -1, np.searchsorted(present, code)),
-            categories=pd.Index(names),
+            np.where(missing, -1, position),
+            categories=pd.Index(_names(present, labels_by_column)),
             ordered=True,
         )
         return pd.Series(values, index=frame.index, name="subgroup")
 
     def _ordered(self, frame: pd.DataFrame) -> list[str]:
         """Return the columns as names say them: values first, then bins."""
-        binned = [name for name in self.columns if self._is_binned(frame[name])]
-        return [name for name in self.columns if name not in binned] + binned
+        by_value: list[str] = []
+        binned: list[str] = []
+        for name in self.columns:
+            if self._is_binned(frame[name]):
+                binned.append(name)
+            else:
+                by_value.append(name)
+        return by_value + binned
 
     def _is_binned(self, column: "pd.Series[Any]") -> bool:
+        """Return whether bins of a column are chosen, or usual."""
         return str(column.name) in self._bins() or has_bins(column)
 
     def _bins(self) -> set[str]:
@@ -387,7 +177,14 @@ class Subgroups(Record):
             inside &= np.isin(codes, allowed)
         return inside
 
+    def _can_be_cut(self, column: "pd.Series[Any]") -> bool:
+        """Return whether a column has the numbers, or ranges to cut, of its bins."""
+        if is_number(column):
+            return True
+        return str(column.name) in self.cuts and range_labels(column) is not None
+
     def _check_frame(self, frame: pd.DataFrame) -> None:
+        """Raise ValueError if a column is not in the table, or text has bins."""
         if not self.crossed and len(self.columns) > 1:
             raise ValueError("Subgroups overlap with `crossed=False`; cross columns.")
         absent = [c for c in (*self.columns, *self.where) if c not in frame]
@@ -398,9 +195,7 @@ class Subgroups(Record):
         text = [
             name
             for name in self.columns
-            if name in binned
-            and not is_number(frame[name])
-            and (name not in self.cuts or range_labels(frame[name]) is None)
+            if name in binned and not self._can_be_cut(frame[name])
         ]
         if text:
             raise ValueError(
@@ -409,16 +204,17 @@ class Subgroups(Record):
             )
 
 
-def _names(cells: NDArray[np.int64], labels: list[list[str]]) -> list[str]:
+def _names(cells: NDArray[np.int64], labels_by_column: list[list[str]]) -> list[str]:
     """Return the names of combinations of values; with dots where words are unclear."""
-    if not labels:
+    if not labels_by_column:
         return [NO_SUBGROUPS] * len(cells)
-    positions = np.unravel_index(cells, [max(len(column), 1) for column in labels])
-    parts = [
-        [column[i] for i in position]
-        for column, position in zip(labels, positions, strict=True)
-    ]
-    names = [" ".join(part) for part in zip(*parts, strict=True)]
+    shape = [max(len(labels), 1) for labels in labels_by_column]
+    codes_by_column = np.unravel_index(cells, shape)
+    words_by_column = []
+    for labels, codes in zip(labels_by_column, codes_by_column, strict=True):
+        words_by_column.append([labels[code] for code in codes])
+    words_by_cell = list(zip(*words_by_column, strict=True))
+    names = [" ".join(words) for words in words_by_cell]
     if len(set(names)) < len(names):
-        names = [" · ".join(part) for part in zip(*parts, strict=True)]
+        names = [" · ".join(words) for words in words_by_cell]
     return names

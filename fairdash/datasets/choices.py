@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fairdash.datasets.column_kinds import (
     as_kind,
+    by_code,
     count_codes,
     count_values,
     is_nested,
@@ -60,9 +61,9 @@ def one_of(
             f"The table has a column {name!r} already; give the groups another name."
         )
     flags = np.empty((len(frame), len(columns)))
-    for place, column in enumerate(columns):
+    for index, column in enumerate(columns):
         answers = as_kind(frame[column], "yes_no").astype("boolean")
-        flags[:, place] = answers.to_numpy(dtype=float, na_value=np.nan)
+        flags[:, index] = answers.to_numpy(dtype=float, na_value=np.nan)
     return _in_one(flags, list(columns), none, several, name, frame.index)
 
 
@@ -74,14 +75,15 @@ def _in_one(
     name: str,
     index: pd.Index,
 ) -> "pd.Series[Any]":
+    """Return the value whose flag is 1 in each row; see `one_of`."""
     n_yes = np.nansum(flags, axis=1)
-    unknown = (n_yes == 0) & np.isnan(flags).any(axis=1)
-    labels = np.array([*values, none or None, several or None, None], dtype=object)
-    place = np.nan_to_num(flags).argmax(axis=1)
-    place[n_yes == 0] = len(values)
-    place[n_yes > 1] = len(values) + 1
-    place[unknown] = len(values) + 2
-    return pd.Series(labels[place], index=index, name=name, dtype="str")
+    first_yes = np.nan_to_num(flags).argmax(axis=1)
+    labels = np.array(values, dtype=object)[first_yes]
+    labels[n_yes == 0] = none or None
+    labels[n_yes > 1] = several or None
+    is_unknown = (n_yes == 0) & np.isnan(flags).any(axis=1)
+    labels[is_unknown] = None
+    return pd.Series(labels, index=index, name=name, dtype="str")
 
 
 def single_choice(
@@ -93,12 +95,13 @@ def single_choice(
     ``several``, or is missing where that is "".
     """
     codes, labels = label_codes(column)
-    single = [
-        parts[0] if len(parts) == 1 else several
-        for parts in (choices_in(label, separator) or [label] for label in labels)
-    ]
-    lookup = np.array([*(value or None for value in single), None], dtype=object)
-    return pd.Series(lookup[codes], index=column.index, name=column.name, dtype="str")
+    single: list[str | None] = []
+    for label in labels:
+        choices = choices_in(label, separator) or [label]
+        value = choices[0] if len(choices) == 1 else several
+        single.append(value or None)
+    values = by_code(single, codes, missing=None, dtype=object)
+    return pd.Series(values, index=column.index, name=column.name, dtype="str")
 
 
 def choices_in(label: str, separator: str) -> list[str]:

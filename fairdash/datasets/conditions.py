@@ -15,6 +15,7 @@ from fairdash._validation import value_label
 from fairdash._wording import amount, value_spans
 from fairdash.datasets import ranges
 from fairdash.datasets.column_kinds import (
+    by_code,
     count_labels,
     is_number,
     label_codes,
@@ -151,9 +152,9 @@ class Condition(Record):
             codes, labels = label_codes(column)
             if self.among:
                 is_among = [label in self.among for label in labels]
-                flags &= _flags_of_rows(codes, is_among, if_missing=False)
+                flags &= by_code(is_among, codes, missing=False)
             is_allowed = [label not in self.not_among for label in labels]
-            flags &= _flags_of_rows(codes, is_allowed, if_missing=True)
+            flags &= by_code(is_allowed, codes, missing=True)
         if self.missing is not None:
             flags &= column.isna().to_numpy() == self.missing
         bounds = list(self._bounds())
@@ -180,7 +181,7 @@ class Condition(Record):
         for name, bound in bounds:
             passes = ranges.passing(self.column, labels, name, bound)
             is_within = [passes[label] for label in labels]
-            flags &= _flags_of_rows(codes, is_within, if_missing=False)
+            flags &= by_code(is_within, codes, missing=False)
         return flags
 
     @property
@@ -246,11 +247,3 @@ def conditions_words(conditions: Sequence[Condition]) -> str:
         f"({condition})" if condition.any_of else str(condition)
         for condition in conditions
     )
-
-
-def _flags_of_rows(
-    codes: NDArray[np.int64], by_label: Sequence[bool], *, if_missing: bool
-) -> NDArray[np.bool_]:
-    """Return a flag per row from one per label; code -1 is a missing value."""
-    # The last entry answers to code -1.
-    return np.array([*by_label, if_missing])[codes]

@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from fairdash._validation import check_one_of, check_unique
 from fairdash._wording import listing, plural
-from fairdash.datasets.column_kinds import example_rows, is_nested, label_codes
+from fairdash.datasets.column_kinds import (
+    by_code,
+    example_rows,
+    is_nested,
+    label_codes,
+)
 from fairdash.datasets.table_notes import JoinedTable, notes_of
 
 MOST_EXAMPLES = 3
@@ -180,9 +185,9 @@ def _codes(
         code_of = {label: code for code, label in enumerate(labels)}
         for label in other_labels:
             code_of.setdefault(label, len(code_of))
-        # The last entry answers to code -1, a missing value.
-        lookup = np.array([*(code_of[label] for label in other_labels), -1])
-        both = np.concatenate([codes, lookup[other_codes]]).astype(np.int64)
+        shared_codes = [code_of[label] for label in other_labels]
+        other_codes = by_code(shared_codes, other_codes, missing=-1)
+        both = np.concatenate([codes, other_codes]).astype(np.int64)
         missing |= both < 0
         # Numbered anew after each column, so that many keys do not overflow.
         combined = combined * (len(code_of) + 1) + both

@@ -100,9 +100,8 @@ def _masked(column: "pd.Series[Any]", values: tuple[str, ...]) -> "pd.Series[Any
     if not values:
         return column
     codes, labels = column_kinds.label_codes(column)
-    # The last entry answers to code -1, a missing value; so do those below.
-    is_masked = np.array([*(label in values for label in labels), False], dtype=bool)
-    return column.mask(is_masked[codes])
+    is_masked = [label in values for label in labels]
+    return column.mask(column_kinds.by_code(is_masked, codes, missing=False))
 
 
 def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[Any]":
@@ -118,9 +117,9 @@ def _recoded(column: "pd.Series[Any]", changes: dict[str, str]) -> "pd.Series[An
         except ValueError:
             pass
         else:
-            values = np.array([*numbers, np.nan])[codes]
+            values = column_kinds.by_code(numbers, codes, missing=np.nan)
             return pd.Series(values, column.index, name=column.name)
-    texts = np.array([*new_labels, None], dtype=object)[codes]
+    texts = column_kinds.by_code(new_labels, codes, missing=None, dtype=object)
     return pd.Series(texts, column.index, name=column.name, dtype="str")
 
 

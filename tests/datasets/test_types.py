@@ -8,12 +8,14 @@ from cases import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdash.datasets import check_table, column_kinds, guess_roles
+from fairdash.datasets import check_table, guess_roles
 from fairdash.datasets.column_kinds import (
     SCREEN_ROWS,
     all_differ,
     as_kind,
+    by_code,
     date_parts,
+    distinct,
     infer_kind,
 )
 
@@ -89,13 +91,13 @@ def test_all_cells_of_a_long_text_are_compared(more, differ):
 
 def test_all_cells_of_a_long_text_are_compared_once_until_one_is_changed(monkeypatch):
     scans = []
-    repeated = column_kinds._repeated_hashes
+    repeated = distinct._repeated_hashes
 
     def scan(column):
         scans.append(len(column))
         return repeated(column)
 
-    monkeypatch.setattr(column_kinds, "_repeated_hashes", scan)
+    monkeypatch.setattr(distinct, "_repeated_hashes", scan)
     n_rows = 2 * SCREEN_ROWS
     names = pd.Series([f"person {row}" for row in range(n_rows)], dtype="str")
     rows = np.arange(n_rows)
@@ -108,7 +110,14 @@ def test_all_cells_of_a_long_text_are_compared_once_until_one_is_changed(monkeyp
     assert not all_differ(frame["name"])
     assert scans == [n_rows, n_rows]
     key = id(frame["name"].array.__arrow_array__())
-    assert key in column_kinds._differing
+    assert key in distinct._differing
     del frame, names
     gc.collect()
-    assert key not in column_kinds._differing
+    assert key not in distinct._differing
+
+
+def test_values_of_rows_follow_codes_and_missing_ones_are_said():
+    codes = np.array([1, -1, 0, 1])
+    words = by_code(["a", "b"], codes, missing=None, dtype=object)
+    assert words.tolist() == ["b", None, "a", "b"]
+    assert by_code([], np.array([-1, -1]), missing=False).tolist() == [False, False]

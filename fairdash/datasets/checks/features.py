@@ -97,10 +97,10 @@ def _text(column: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
         return
     codes, labels = column_kinds.label_codes(column)
     plain = [label.strip().lower() for label in labels]
-    # The last entry answers to code -1, a missing value.
-    is_mark = np.array([*(text in LOOKS_MISSING for text in plain), False])
-    marks = [labels[i] for i in np.flatnonzero(is_mark)]
-    yield from _marks_of_missing(name, int(is_mark[codes].sum()), marks)
+    is_mark = [text in LOOKS_MISSING for text in plain]
+    marks = [labels[code] for code in np.flatnonzero(is_mark)]
+    n_marked = column_kinds.by_code(is_mark, codes, missing=False).sum()
+    yield from _marks_of_missing(name, int(n_marked), marks)
     if len(labels) > MOST_LEVELS:
         return
     yield from _unsaid(name, codes, labels, plain)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from fairdash.datasets._roles import Cut, Remedy, Roles
 from fairdash.datasets._scores import ScoreColumn, ScoreKind
-from fairdash.datasets._subgroups import FEW_VALUES
+from fairdash.datasets.bins import FEW_VALUES
 from fairdash.datasets.choices import separator_of
 from fairdash.datasets.column_kinds import (
     ColumnKind,
