@@ -48,9 +48,9 @@ from scipy.optimize import minimize
 from sklearn.model_selection import GroupKFold
 
 from fairdash.datasets import guessing, read_table
+from fairdash.datasets.guessing.column_facts import candidate_columns
 from fairdash.datasets.guessing.ranking import (
     OUTCOME_WEIGHTS,
-    candidate_columns,
     may_be_outcome,
     outcome_evidence,
 )

@@ -102,7 +102,8 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets._problems import MOST_GROUPS
     from fairdash.datasets._public import PUBLIC
-    from fairdash.datasets._roles import Cut, Remedy, Roles
+    from fairdash.datasets._remedy import Remedy
+    from fairdash.datasets._roles import Roles
     from fairdash.datasets._rows import (
         ExcludedRows,
         RowReason,
@@ -114,6 +115,7 @@ if TYPE_CHECKING:
     )
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
     from fairdash.datasets._subgroups import Subgroups
+    from fairdash.datasets._values import Cut
     from fairdash.datasets.bins import default_width, has_bins, quantile_cuts
     from fairdash.datasets.checks.groups import audit_remarks
     from fairdash.datasets.checks.table import check_table, readable_checks

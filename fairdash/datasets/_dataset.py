@@ -17,7 +17,7 @@ from fairdash._record import first_few
 from fairdash._validation import as_frame, as_written
 from fairdash.datasets import draws
 from fairdash.datasets._problems import find_errors
-from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import (
     ExcludedRows,
     exclude_rows,
@@ -26,6 +26,7 @@ from fairdash.datasets._rows import (
     row_reasons,
 )
 from fairdash.datasets._subgroups import Subgroups
+from fairdash.datasets._values import Cut
 from fairdash.datasets.column_kinds import (
     is_nested,
     is_number,

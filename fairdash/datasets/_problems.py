@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from fairdash._record import NAME_LETTERS, cut
 from fairdash._wording import plural, value_spans
 from fairdash.datasets import ranges
-from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import (
     exclude_rows,
     group_codes,
     outcomes,
     row_reasons,
 )
+from fairdash.datasets._values import Cut
 from fairdash.datasets.column_kinds import (
     count_labels,
     is_coded,

@@ -1,47 +1,23 @@
-"""A person's choices for a table, as data: cuts, remedies, roles."""
+"""The meaning of a table's columns, as an analyst chooses it."""
 
-from collections.abc import Callable
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
-
-from fairdash._record import Before, Record, default
-from fairdash._validation import CROSS, Count, value_label
-from fairdash._wording import PEOPLE, ROWS, Noun, plural, spoken_outcome, value_spans
+from fairdash._record import Record, default
+from fairdash._validation import CROSS, Count
+from fairdash._wording import PEOPLE, ROWS, Noun, spoken_outcome, value_spans
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._scores import ScoreColumn
+from fairdash.datasets._values import Cut, Labels, Positive
 from fairdash.datasets.column_kinds import ColumnKind
 from fairdash.datasets.conditions import Condition, Conditions, conditions_words
 
-RemedyKind = Literal[
-    "leave_out",
-    "drop_duplicates",
-    "missing",
-    "recode",
-    "convert",
-    "date_parts",
-    "one_of",
-    "single_choice",
-]
-# what a kind needs beside the column
-_NEEDS = {
-    "missing": "values",
-    "recode": "changes",
-    "convert": "to",
-    "one_of": "columns",
-    "single_choice": "separator",
-}
-# fields of remedies that came later, see `_LATER`
-_LATER_OF_REMEDIES = ("columns", "none", "several", "separator")
-_SHOWN = 3
-# no part of a data set's identity: they change no row and no model
-_APART = {
+# No part of a data set's identity: they change no row and no model
+_NO_IDENTITY = {
     "subgroup_columns", "left_out", "feature_order", "positive_name", "positive_is",
     "guessed", "scores",
 }  # fmt: skip
-# at their defaults these are not part of it either, so that keys made before stand
+# At their defaults these are not part of it either, so that keys made before stand.
 _LATER = (
     "sample_weight",
     "sensitive_cuts",
@@ -59,152 +35,9 @@ _LATER = (
 )
 
 
-def _labels(values: Any) -> Any:
-    return (
-        tuple(map(value_label, values)) if isinstance(values, list | tuple) else values
-    )
-
-
-Labels = Annotated[tuple[str, ...], Before(_labels)]
-
-
-class Cut(Record):
-    """The numbers on one side of a value.
-
-    Examples
-    --------
-    >>> str(Cut(sign=">=", value=25))
-    '≥ 25'
-    """
-
-    sign: Literal[">", ">=", "<", "<="] = ">"
-    value: float
-
-    def __str__(self) -> str:
-        sign = self.sign.replace(">=", "≥").replace("<=", "≤")
-        return f"{sign} {self.value:,.10g}"
-
-    def holds(self, column: "pd.Series[Any]") -> NDArray[np.bool_]:
-        """Return a flag per row; False where the value is missing."""
-        values = column.to_numpy(dtype=float, na_value=np.nan)
-        compare = {
-            ">": np.greater,
-            ">=": np.greater_equal,
-            "<": np.less,
-            "<=": np.less_equal,
-        }[self.sign]
-        return compare(values, self.value)
-
-
-def _positive(value: Any) -> Any:
-    if isinstance(value, dict | Cut):
-        return value
-    return _labels(value) if isinstance(value, list | tuple) else value_label(value)
-
-
-Positive = Annotated[str | tuple[str, ...] | Cut, Before(_positive)]
-
-
-class Remedy(Record):
-    """One change of a table or of its roles; the uploaded file never changes.
-
-    Attributes
-    ----------
-    kind : str
-        "leave_out": the column is no feature any more, for ``reason``.
-        "drop_duplicates": rows that repeat an earlier row in every column are excluded.
-        "missing": cells with one of ``values`` are missing.
-        "recode": cells get another value, ``changes`` from label to label; several
-        labels with one new value are merged.
-        "convert": the column is read as ``to``, cells with one of ``values`` as
-        missing.
-        "date_parts": year, month and weekday of a date become columns of their own.
-        "one_of": a new column names the one of several 0/1 ``columns`` that a row is
-        in. "single_choice": a multiple choice such as "White;Asian", with a
-        ``separator``, keeps each choice alone; the others are ``several``.
-    column : str
-        The column it concerns; "" for whole rows.
-    columns : tuple of str
-        Columns of 0 and 1.
-    none, several : str
-        Value of rows in none of these, and in two or more; "" makes them missing.
-    values : tuple of str
-        Labels, see `fairdash.datasets.Roles`.
-    to : str, optional
-        A kind of column: "number", "category", "yes_no", "date".
-    """
-
-    kind: RemedyKind
-    column: str = ""
-    values: Labels = ()
-    changes: dict[str, str] = field(default_factory=dict)
-    into: str = ""  # is empty, and part of stored identities
-    to: ColumnKind | None = None
-    reason: str = ""
-    columns: tuple[str, ...] = ()
-    none: str = "none"
-    several: str = "several"
-    separator: str = ""
-
-    def _check(self) -> None:
-        if not self.column and self.kind != "drop_duplicates":
-            raise ValueError(f"a remedy {self.kind!r} needs a `column`.")
-        needed = _NEEDS.get(self.kind, "kind")
-        if not getattr(self, needed):
-            raise ValueError(f"a remedy {self.kind!r} needs `{needed}`.")
-        if self.kind == "one_of" and len(set(self.columns)) < max(2, len(self.columns)):
-            raise ValueError(
-                f"`columns` of {self.column!r} must be two or more different columns, "
-                f"got {list(self.columns)}."
-            )
-
-    def reads(self) -> tuple[str, ...]:
-        """Return the columns that it needs."""
-        return self.columns or ((self.column,) if self.column else ())
-
-    def words(self) -> str:
-        """Return what it does, as the label of a button."""
-        column, some = self.column, _some(self.values)
-        match self.kind:
-            case "leave_out":
-                return f"Exclude {column}"
-            case "drop_duplicates":
-                return "Exclude repeated rows"
-            case "missing":
-                return f"Read {some} in {column} as missing"
-            case "recode":
-                return f"Rewrite {plural(len(self.changes), 'value')} of {column}"
-            case "convert":
-                kind = str(self.to).replace("_", "/")
-                rest = f", {some} as missing" if self.values else ""
-                return f"Read {column} as {kind}{rest}"
-            case "date_parts":
-                return f"Use year, month, weekday of {column}"
-            case "one_of":
-                few = _some(self.columns, str)
-                none = self.none or "missing"
-                several = self.several or "missing"
-                return (
-                    f"Make {column} from {few}; in none of them: {none}, in two or "
-                    f"more: {several}"
-                )
-            case "single_choice":
-                several = self.several or "missing"
-                return (
-                    f"Read {column} as one choice; two or more with "
-                    f"{self.separator!r} between them: {several}"
-                )
-
-
 def _some_column(name: str | None) -> tuple[str, ...]:
+    """Return the columns of a role that one column may have."""
     return () if name is None else (name,)
-
-
-def _some(values: tuple[str, ...], written: Callable[[str], str] = repr) -> str:
-    """Return the first values in words, and how many more there are."""
-    text = ", ".join(written(value) for value in values[:_SHOWN])
-    n_more = len(values) - _SHOWN
-    return f"{text} and {n_more:,} more" if n_more > 0 else text
 
 
 class Roles(Record):
@@ -320,23 +153,8 @@ class Roles(Record):
         if not isinstance(self.positive, Cut) and not self.positive:
             raise ValueError("`positive` is empty; choose at least one value.")
         self._check_negative()
-        uses: dict[str, str] = {}
-        for role, names in self._uses().items():
-            for name in names:
-                if name in uses:
-                    raise ValueError(
-                        f"{name!r} is {uses[name]}, so it cannot be {role}; choose "
-                        "another column."
-                    )
-                uses[name] = role
-        for name in self.subgroup_columns:
-            if name in self.sensitive_columns():
-                message = f"{name!r} is the sensitive feature"
-                raise ValueError(
-                    f"{message}; subgroups by it would hold one group each."
-                )
-            if self.subgroup_columns.count(name) > 1:
-                raise ValueError(f"`subgroup_columns` names {name!r} more than once.")
+        self._check_uses()
+        self._check_subgroup_columns()
         self._check_groups()
         if self.count is not None and (self.sample_weight or self.unit):
             other = self.sample_weight or self.unit
@@ -345,7 +163,30 @@ class Roles(Record):
                 "cannot be a weight or a unit beside it; remove one of them."
             )
 
+    def _check_uses(self) -> None:
+        """Raise ValueError if a column has two roles that exclude each other."""
+        role_of: dict[str, str] = {}
+        for role, names in self._uses().items():
+            for name in names:
+                if name in role_of:
+                    raise ValueError(
+                        f"{name!r} is {role_of[name]}, so it cannot be {role}; choose "
+                        "another column."
+                    )
+                role_of[name] = role
+
+    def _check_subgroup_columns(self) -> None:
+        for name in self.subgroup_columns:
+            if name in self.sensitive_columns():
+                raise ValueError(
+                    f"{name!r} is the sensitive feature; subgroups by it would hold "
+                    "one group each."
+                )
+            if self.subgroup_columns.count(name) > 1:
+                raise ValueError(f"`subgroup_columns` names {name!r} more than once.")
+
     def _uses(self) -> dict[str, tuple[str, ...]]:
+        """Return the columns of each role, by its name in an error."""
         return {
             "the outcome": (self.target,),
             "the sensitive feature": self.sensitive_columns(),
@@ -373,17 +214,18 @@ class Roles(Record):
         if self.sensitive_cuts and self.groups is not None:
             raise ValueError("Give `groups` or `sensitive_cuts`, not both.")
         if list(self.sensitive_cuts) != sorted(set(self.sensitive_cuts)):
-            message = f"`sensitive_cuts` must rise, got {self.sensitive_cuts}."
-            raise ValueError(message)
+            raise ValueError(f"`sensitive_cuts` must rise, got {self.sensitive_cuts}.")
         if self.groups is None:
             return
         if len(self.groups) < 2:
-            message = f"`groups` needs at least two groups, got {list(self.groups)}."
-            raise ValueError(message)
+            raise ValueError(
+                f"`groups` needs at least two groups, got {list(self.groups)}."
+            )
         rests = [name for name, values in self.groups.items() if not values]
         if len(rests) > 1:
-            message = f"`groups` {rests} all stand for the remaining values"
-            raise ValueError(f"{message}; only one may.")
+            raise ValueError(
+                f"`groups` {rests} all stand for the remaining values; only one may."
+            )
         values = [value for values in self.groups.values() for value in values]
         twice = sorted({value for value in values if values.count(value) > 1})
         if twice:
@@ -430,9 +272,11 @@ class Roles(Record):
 
     def positive_values(self) -> tuple[str, ...]:
         """Return the values that count as 1; none of a cut."""
+        if isinstance(self.positive, Cut):
+            return ()
         if isinstance(self.positive, str):
             return (self.positive,)
-        return () if isinstance(self.positive, Cut) else self.positive
+        return self.positive
 
     def negative_words(self) -> str:
         """Return what counts as 0: "action_taken = 3", or "all other values"."""
@@ -460,7 +304,9 @@ class Roles(Record):
     def positive_words(self) -> str:
         """Return the outcome 1 in words: "recidivated: the unfavourable outcome"."""
         name = self.spoken_outcome()
-        return f"{name}: the {self.positive_is} outcome" if self.positive_is else name
+        if self.positive_is is None:
+            return name
+        return f"{name}: the {self.positive_is} outcome"
 
     def test_rows_words(self) -> str:
         """Return which test rows the seeds have, in a sentence."""
@@ -475,14 +321,10 @@ class Roles(Record):
 
         Fields that came later are excluded at their defaults.
         """
-        fields = self.model_dump(mode="json", exclude=_APART)
+        fields = self.model_dump(mode="json", exclude=_NO_IDENTITY)
         for name in _LATER:
             if getattr(self, name) == default(type(self), name):
                 del fields[name]
-        for remedy, step in zip(
-            self.preparation, fields.get("preparation", ()), strict=False
-        ):
-            for name in _LATER_OF_REMEDIES:
-                if getattr(remedy, name) == default(Remedy, name):
-                    del step[name]
+        if self.preparation:
+            fields["preparation"] = [step.identity() for step in self.preparation]
         return fields

@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash._wording import ROWS, Noun, is_bare, value_spans
-from fairdash.datasets._roles import Cut, Roles
+from fairdash.datasets._roles import Roles
+from fairdash.datasets._values import Cut
 from fairdash.datasets.bins import cut_column
 from fairdash.datasets.column_kinds import (
     all_differ,

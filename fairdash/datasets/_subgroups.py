@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairdash._record import Record, Whole
 from fairdash._validation import Count, as_frame, check_positive
 from fairdash._wording import NO_SUBGROUPS, is_bare
-from fairdash.datasets._roles import Labels
+from fairdash.datasets._values import Labels
 from fairdash.datasets.bins import (
     Edges,
     bin_column,

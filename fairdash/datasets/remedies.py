@@ -8,7 +8,8 @@ import pandas as pd
 
 from fairdash._columns import with_columns
 from fairdash.datasets import choices, column_kinds
-from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 
 
 def prepare(frame: pd.DataFrame, roles: Roles) -> pd.DataFrame:

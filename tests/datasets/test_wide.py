@@ -7,8 +7,7 @@ import pytest
 from fairdash.datasets import check_table, column_kinds, guessing
 from fairdash.datasets.checks import features as feature_checks
 from fairdash.datasets.column_kinds import SCREEN_COLUMNS
-from fairdash.datasets.guessing import ranking
-from fairdash.datasets.guessing import roles as roles_of
+from fairdash.datasets.guessing import column_facts, counts
 
 N_COLUMNS, N_ROWS = 3 * SCREEN_COLUMNS, 60
 SEX, HIRED = 2 * SCREEN_COLUMNS, 2 * SCREEN_COLUMNS + 7  # places of named columns
@@ -66,7 +65,7 @@ def test_further_roles_are_sought_among_a_bounded_number_of_columns(wide, monkey
     roles = guessing.rank_roles(wide).roles.model_copy(update={"unit": None})
     seen = []
     monkeypatch.setattr(
-        "fairdash.datasets.guessing.roles._tells_people",
+        "fairdash.datasets.guessing.units._tells_people",
         lambda column, group: seen.append(column.name),
     )
     guessing.more_roles(wide, roles)
@@ -86,18 +85,18 @@ def test_values_are_counted_once_for_each_column_of_a_table_of_counts(monkeypatc
         return nunique(column, *arguments, **options)
 
     monkeypatch.setattr(pd.Series, "nunique", count)
-    assert roles_of.guess_count(frame, list(frame)) is None
+    assert counts.guess_count(frame, list(frame)) is None
     assert counted == list(frame)
     counted.clear()
     numbers = frame.assign(y=rng.normal(size=N_ROWS), z=rng.normal(size=N_ROWS))
-    assert roles_of.guess_count(numbers[["y", "z", *frame]], list(numbers)) is None
+    assert counts.guess_count(numbers[["y", "z", *frame]], list(numbers)) is None
     assert counted == ["y", "z"]
 
 
 def test_all_columns_of_a_table_that_is_not_wide_are_looked_at(wide):
     narrow = wide.iloc[:, -SCREEN_COLUMNS:].assign(sex=wide["sex"])
     narrow = narrow[["sex", *narrow.columns[1:-1]]]
-    names = {column.name for column in ranking.candidate_columns(narrow)}
+    names = {column.name for column in column_facts.candidate_columns(narrow)}
     assert names == {*narrow}
 
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from fairdash.datasets import column_kinds, ranges
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._roles import Cut, Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import UsedRows
+from fairdash.datasets._values import Cut
 from fairdash.datasets.checks.groups import spellings
 
 LOOKS_MISSING = frozenset(

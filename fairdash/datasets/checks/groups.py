@@ -15,7 +15,7 @@ from fairdash._validation import CROSS
 from fairdash._wording import plural
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import MOST_GROUPS, Problem, error
-from fairdash.datasets._roles import Remedy
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._rows import repeated_rows
 from fairdash.datasets.table_notes import notes_of
 

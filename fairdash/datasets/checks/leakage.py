@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._roles import Remedy
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._rows import UsedRows
 
 AUC_LIMIT = 0.95

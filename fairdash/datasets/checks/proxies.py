@@ -12,7 +12,8 @@ from fairdash._validation import CROSS
 from fairdash._wording import number, percent
 from fairdash.datasets import column_kinds
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 from fairdash.datasets._rows import UsedRows
 
 ROWS = 10_000  # that a feature is looked at in

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fairdash.datasets._problems import Problem
-from fairdash.datasets._roles import Remedy
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets._rows import has_row_rule, repeated_rows
 from fairdash.datasets.checks.examined import Examined
 from fairdash.datasets.checks.groups import (

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pandas as pd
 
 from fairdash.datasets._problems import FEATURE_ERRORS, Problem, error, find_errors
-from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 from fairdash.datasets.checks.catalog import checks
 from fairdash.datasets.checks.examined import Examined
 from fairdash.datasets.remedies import prepare

@@ -25,16 +25,11 @@ __all__ = [
 if TYPE_CHECKING:
     from fairdash.datasets.guessing.features import guess_features
     from fairdash.datasets.guessing.groups import chosen_of, groups_of, guess_groups
+    from fairdash.datasets.guessing.offers import more_roles
     from fairdash.datasets.guessing.positive import guess_positive
     from fairdash.datasets.guessing.ranking import Candidate
-    from fairdash.datasets.guessing.roles import (
-        RoleGuess,
-        guess_classes,
-        guess_rest,
-        guess_score,
-        more_roles,
-        rank_roles,
-    )
+    from fairdash.datasets.guessing.roles import RoleGuess, guess_rest, rank_roles
+    from fairdash.datasets.guessing.scores import guess_classes, guess_score
     from fairdash.datasets.guessing.several import with_groups_of, zero_one_columns
     from fairdash.datasets.guessing.words import guess_meaning
 else:

@@ -5,8 +5,8 @@ from typing import Any
 import pandas as pd
 
 from fairdash.datasets import column_kinds
-from fairdash.datasets._roles import Cut
 from fairdash.datasets._rows import outcomes
+from fairdash.datasets._values import Cut
 from fairdash.datasets.checks.leakage import encodes_group, outcome_leak
 from fairdash.datasets.guessing.weights import is_weight
 from fairdash.datasets.guessing.wide import NOT_LOOKED_AT, looked_at

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from fairdash.datasets._roles import Remedy
+from fairdash.datasets._remedy import Remedy
 from fairdash.datasets.column_kinds import is_number, label_codes
 
 _FILE = Path(__file__).with_name("layouts.toml")

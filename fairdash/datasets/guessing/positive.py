@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairdash.datasets._roles import Cut
+from fairdash.datasets._values import Cut
 from fairdash.datasets.column_kinds import (
     common_labels,
     count_values,

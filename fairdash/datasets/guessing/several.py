@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fairdash.datasets._roles import Remedy, Roles
+from fairdash.datasets._remedy import Remedy
+from fairdash.datasets._roles import Roles
 from fairdash.datasets.choices import NONE
 from fairdash.datasets.column_kinds import is_number
 from fairdash.datasets.guessing.words import sensitive_strength

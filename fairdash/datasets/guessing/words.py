@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from fairdash._validation import value_label
-from fairdash.datasets._roles import Cut
+from fairdash.datasets._values import Cut
 from fairdash.datasets.column_kinds import READ_LETTERS, is_number, words
 
 LISTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
