@@ -1,7 +1,7 @@
 r"""The largest gap of all subgroups that chance alone makes.
 
-Of rates of rows that weigh alike groups are permuted, and the largest z of *all*
-subgroups is taken each time (Westfall and Young 1993). Numbers, and rows that
+For rates of rows that weigh alike, groups are permuted, and the largest z of
+*all* subgroups is taken each time (Westfall and Young 1993). Numbers, and rows that
 weigh unlike, may be spread unlike in groups that are alike in their mean, so that
 groups cannot change places: the residuals :math:`v - m` from the mean that groups have
 in common get a random sign instead, one a unit (the wild bootstrap, Liu 1988). Those
@@ -13,8 +13,6 @@ R. Y. Liu (1988), Bootstrap procedures under some non-i.i.d. models. Annals of
 Statistics 16, 1696-1708.
 P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
 """
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +27,12 @@ from fairdash.analysis.subgroups.gaps import (
 from fairdash.analysis.subgroups.rows import Block, Rows
 from fairdash.metrics import counting
 
-_BYTES = 100_000_000  # of permuted labels at a time
-_NEAR = 64  # conjunctions at a time, few enough to stay in a cache
-_ROUNDING = 1.001  # of bounds in single precision
+# Of permuted labels at a time.
+_BYTES = 100_000_000
+# Conjunctions at a time, few enough to stay in a cache.
+_NEAR = 64
+# Of bounds in single precision.
+_ROUNDING = 1.001
 
 
 def largest_by_chance(
@@ -61,9 +62,11 @@ def random_signs(
     """Return signs by chance, (rows, times), the same for all rows of a unit."""
     unit_code = np.arange(n_rows)
     if unit is not None:
-        unit_code = np.unique(unit, return_inverse=True)[1]
-    bits = rng.integers(0, 2, (int(unit_code.max()) + 1, times))
-    return (2 * bits - 1).astype(np.float32)[unit_code]
+        _, unit_code = np.unique(unit, return_inverse=True)
+    n_units = int(unit_code.max()) + 1
+    bits = rng.integers(0, 2, (n_units, times))
+    signs = (2 * bits - 1).astype(np.float32)
+    return signs[unit_code]
 
 
 def _largest_by_signs(
@@ -85,7 +88,7 @@ def _largest_by_signs(
             part = large[start : start + _NEAR]
             near = [sums[part] for sums in signed]
             counts = _counts_by_signs(constant[part], near, centre, rows.worth or 1.0)
-            np.maximum(largest, studentised(counts).max(0), out=largest)
+            np.maximum(largest, studentised(counts).max(axis=0), out=largest)
     return n_searched, largest
 
 
@@ -106,19 +109,18 @@ def _sums_by_signs(
     mass = rows.mass.astype(np.float64)
     constant_marks = [np.ones(len(rows)), mass, mass**2, (mass * residual) ** 2]
     signed_marks = [mass * residual, mass**2 * residual]
-    cell, widths = rows.cells(block)
-    n_cells = int(np.prod(widths))
-    place = cell * rows.n_groups + rows.group
+    cell, n_cells = rows.cells(block)
+    cell_of_group = cell * rows.n_groups + rows.group
     size = n_cells * rows.n_groups
     shape = (n_cells, rows.n_groups, -1)
-    by_cell: Floats = np.stack(
-        [np.bincount(place, mark, size) for mark in constant_marks], axis=1
-    ).astype(np.float64)
+    sums = [np.bincount(cell_of_group, mark, size) for mark in constant_marks]
+    by_cell: Floats = np.stack(sums, axis=1).astype(np.float64)
     constant = rows.conjunctions(block, by_cell.reshape(shape))
+    indices = (cell_of_group, np.arange(len(rows)))
     signed = []
     for mark in signed_marks:
-        in_cell = csr_array((mark, (place, np.arange(len(rows)))), (size, len(rows)))
-        signed.append(rows.conjunctions(block, (in_cell @ signs).reshape(shape)))
+        by_cell = csr_array((mark, indices), (size, len(rows))) @ signs
+        signed.append(rows.conjunctions(block, by_cell.reshape(shape)))
     return constant, signed
 
 
@@ -127,17 +129,17 @@ def _counts_by_signs(
 ) -> Counts:
     """Return `counted` rows of conjunctions, (groups, conjunctions, times)."""
     by_weight, by_square = signed
-    times = by_weight.shape[2]
+    times = by_weight.shape[-1]
     n, weight, squares, residual_squares = (
-        np.repeat(constant[:, :, k, None], times, axis=2) for k in range(4)
+        np.repeat(constant[..., mark, None], times, axis=2) for mark in range(4)
     )
     # With v = m + s r and s^2 = 1: the square of a value multiplied out.
     value_squares = centre**2 * squares + 2 * centre * by_square + residual_squares
-    sums: list[list[Any]] = [
-        [n, n],
-        [weight, centre * weight + by_weight],
-        [squares, centre * squares + by_square],
-        [n, value_squares],
+    sums = [
+        (n, n),
+        (weight, centre * weight + by_weight),
+        (squares, centre * squares + by_square),
+        (n, value_squares),
     ]
     by_group: list[Floats] = [np.stack(pair).transpose(0, 2, 1, 3) for pair in sums]
     return counted(by_group, worth)
@@ -173,20 +175,21 @@ def _largest(
     # Columns are the groups but the first, times permutations. The last column counts
     # rows of all groups, from which the first group follows.
     in_group = np.ones((len(rows), (n_groups - 1) * times + 1), np.float32)
-    marks = np.stack([labels == group for group in range(1, n_groups)], axis=1)
-    in_group[:, :-1] = marks.reshape(len(rows), -1)
+    is_member = np.stack([labels == group for group in range(1, n_groups)], axis=1)
+    in_group[:, :-1] = is_member.reshape(len(rows), -1)
     n_searched = 0
     largest = np.zeros(times, np.float32)
     starts = np.arange(len(rows) + 1)
     ones = np.ones(len(rows), np.float32)
     for block in rows.blocks(depth):
-        cell, widths = rows.cells(block)
-        n_cells = int(np.prod(widths))
-        place = 2 * cell + rows.value
-        by_value = csc_array((ones, place, starts), (2 * n_cells, len(rows))) @ in_group
-        cells = by_value.reshape(-1, 2, in_group.shape[1])
-        cells[:, 0] += cells[:, 1]  # all rows, then the positive ones
-        sums = rows.conjunctions(block, cells)
+        cell, n_cells = rows.cells(block)
+        cell_of_value = 2 * cell + rows.value
+        matrix = csc_array((ones, cell_of_value, starts), (2 * n_cells, len(rows)))
+        by_value = matrix @ in_group
+        by_cell = by_value.reshape(-1, 2, in_group.shape[1])
+        # Of values 0 and 1: then of all rows, and of the positive ones.
+        by_cell[:, 0] += by_cell[:, 1]
+        sums = rows.conjunctions(block, by_cell)
         large = sums[:, 0, -1] >= min_size
         n_searched += int(large.sum())
         for start in range(0, len(large), _NEAR):
@@ -213,16 +216,18 @@ def _raise(largest: Floats, sums: Floats) -> None:
     subgroup, time = np.nonzero(may_exceed)
     second = sums[subgroup, :, time]
     first = totals[subgroup] - second
-    counts = np.stack([first, second], axis=-1).transpose(1, 2, 0)
-    np.maximum.at(largest, time, studentised(Counts(*counts)))
+    n, k = np.stack([first, second], axis=-1).transpose(1, 2, 0)
+    np.maximum.at(largest, time, studentised(Counts(n, k)))
 
 
 def _of_groups(sums: Floats, n_groups: int, times: int) -> Counts:
     """Return rows and positive rows of all groups, (groups, subgroups, times)."""
-    by_group = sums[..., :-1].reshape(-1, 2, n_groups - 1, times).transpose(1, 2, 0, 3)
+    by_group = sums[..., :-1].reshape(-1, 2, n_groups - 1, times)
+    by_group = by_group.transpose(1, 2, 0, 3)
     totals = sums[..., -1].T[:, None, :, None]
-    first = totals - by_group.sum(1, keepdims=True)
-    return Counts(*np.concatenate([first, by_group], axis=1))
+    first = totals - by_group.sum(axis=1, keepdims=True)
+    n, k = np.concatenate([first, by_group], axis=1)
+    return Counts(n, k)
 
 
 def permuted(
@@ -248,9 +253,10 @@ def permuted(
         unit_labels = rng.permuted(labels[order[first]], axis=0)
         labels[order] = unit_labels[unit_index]
         return labels
-    for n in np.unique(size):
-        places = order[first[size == n][:, None] + np.arange(n)]
+    for n_rows in np.unique(size):
+        # One line a unit of so many rows.
+        rows_of_units = order[first[size == n_rows][:, None] + np.arange(n_rows)]
         for time in range(times):
-            exchanged = rng.permutation(group[places])
-            labels[places, time] = rng.permuted(exchanged, axis=1)
+            exchanged = rng.permutation(group[rows_of_units])
+            labels[rows_of_units, time] = rng.permuted(exchanged, axis=1)
     return labels

@@ -49,7 +49,8 @@ from numpy.typing import NDArray
 
 from fairdash.metrics import counting
 
-Floats = NDArray[np.floating]  # single or double precision
+# Of single or double precision.
+Floats = NDArray[np.floating]
 FEWEST = 6  # rows that weigh alike, of a group that is compared by its spread
 
 
@@ -112,6 +113,7 @@ class Pair(NamedTuple):
 
 
 def _wallace(degrees: Floats) -> Floats:
+    """Return the factor of Wallace's approximation, by degrees of freedom."""
     return degrees * ((8 * degrees + 1) / (8 * degrees + 3)) ** 2
 
 
@@ -120,7 +122,7 @@ def pairs(counts: Counts) -> Iterator[Pair]:
 
     The variance is infinite where a group has no rows.
     """
-    n, k, of_groups = counts
+    n, k, degrees_of_groups = counts
     size = n + 2
     rate = (k + 1) / size
     variance = np.where(n == 0, np.inf, rate * (1 - rate) / size)
@@ -128,15 +130,15 @@ def pairs(counts: Counts) -> Iterator[Pair]:
         total = n[a] + n[b]
         positive = k[a] + k[b]
         # Shrunk rates of groups decided alike differ by their sizes only.
-        mixed = (positive > 0) & (positive < total)
-        gap = (rate[b] - rate[a]) * mixed
-        joint = (positive + 2) / (total + 4)
-        pooled = joint * (1 - joint) * (1 / size[a] + 1 / size[b])
+        is_mixed = (positive > 0) & (positive < total)
+        gap = (rate[b] - rate[a]) * is_mixed
+        joint_rate = (positive + 2) / (total + 4)
+        pooled = joint_rate * (1 - joint_rate) * (1 / size[a] + 1 / size[b])
+        separate = variance[a] + variance[b]
         degrees = None
-        if of_groups is not None:
-            degrees = _welch(variance[[a, b]], of_groups[[a, b]])
-        largest = np.maximum(pooled, variance[a] + variance[b])
-        yield Pair(a, b, gap, largest, degrees)
+        if degrees_of_groups is not None:
+            degrees = _welch(variance[[a, b]], degrees_of_groups[[a, b]])
+        yield Pair(a, b, gap, np.maximum(pooled, separate), degrees)
 
 
 def _welch(variance: Floats, degrees: Floats) -> Floats:
@@ -145,10 +147,10 @@ def _welch(variance: Floats, degrees: Floats) -> Floats:
     B. L. Welch (1947), The generalization of Student's problem when several different
     population variances are involved. Biometrika 34, 28-35.
     """
-    finite = np.isfinite(variance).all(axis=0)
-    known = np.where(finite, variance, 1.0)
-    of_pair = known.sum(axis=0) ** 2 / (known**2 / degrees).sum(axis=0)
-    welch: Floats = np.where(finite, of_pair, 1.0)
+    has_rows = np.isfinite(variance).all(axis=0)
+    finite = np.where(has_rows, variance, 1.0)
+    of_pair = finite.sum(axis=0) ** 2 / (finite**2 / degrees).sum(axis=0)
+    welch: Floats = np.where(has_rows, of_pair, 1.0)
     return welch
 
 
@@ -189,26 +191,29 @@ def counted(sums: Sequence[Floats], worth: float | None) -> Counts:
     ``sums``, each (2, ...), are over all rows and over those that are positive: of
     `Rows.marks`. ``worth`` is that of `Rows`.
     """
-    n, k = sums[0]
+    n_rows, n_positive = sums[0]
     if len(sums) == 1:
-        return Counts(n, k)
+        return Counts(n_rows, n_positive)
     # Sums of w, of w v, of w^2 and of w^2 v; of w^2 v^2 too where values are numbers.
     mass, positive_mass = sums[1]
     squares, positive_squares = sums[2]
     value_squares = positive_squares if worth is None else sums[3][1]
-    n = n * (worth or 1.0)
     rate = np.clip(counting.divide(positive_mass, mass), 0, 1)
     # The sum of w^2 (v - p)^2, multiplied out.
     residual = value_squares - 2 * rate * positive_squares + rate**2 * squares
-    no_spread = ~(residual > 1e-6 * squares)  # then Kish's number
-    by_spread = counting.divide(
-        rate * (1 - rate) * mass**2, np.where(no_spread, 1, residual)
-    )
     kish = np.nan_to_num(counting.divide(mass**2, squares))
-    most = np.minimum(kish * (worth or 1.0), n)
-    n = np.nan_to_num(np.minimum(np.where(no_spread, most, by_spread), most))
-    n = np.where(kish >= FEWEST, n, 0.0)  # the spread of fewer is not known
-    return Counts(n, np.nan_to_num(rate) * n, np.maximum(kish - 1, 1.0))
+    row_worth = worth or 1.0
+    most = np.minimum(kish * row_worth, n_rows * row_worth)
+    # Without a spread, which would make n infinite, Kish's number counts.
+    has_spread = residual > 1e-6 * squares
+    by_spread = counting.divide(
+        rate * (1 - rate) * mass**2, np.where(has_spread, residual, 1)
+    )
+    n = np.where(has_spread, np.minimum(by_spread, most), most)
+    # The spread of fewer rows is not known.
+    n = np.where(kish >= FEWEST, np.nan_to_num(n), 0.0)
+    k = np.nan_to_num(rate) * n
+    return Counts(n, k, degrees=np.maximum(kish - 1, 1.0))
 
 
 def certain_gap(counts: Counts, critical: float) -> Floats:
@@ -222,8 +227,9 @@ def certain_gap(counts: Counts, critical: float) -> Floats:
 def widest_pair(counts: Counts) -> tuple[int, int]:
     """Return the lower and the higher group of the largest studentised gap."""
     widest = max(pairs(counts), key=lambda pair: float(pair.squares))
-    a, b = widest.a, widest.b
-    return (a, b) if widest.gap >= 0 else (b, a)
+    if widest.gap >= 0:
+        return widest.a, widest.b
+    return widest.b, widest.a
 
 
 def gap_between(counts: Counts, low: int, high: int) -> Pair:

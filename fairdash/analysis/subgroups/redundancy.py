@@ -12,9 +12,12 @@ from fairdash.analysis.subgroups.gaps import (
 )
 from fairdash.analysis.subgroups.rows import Conditions, Mask, Rows
 
-_ALIKE = 3.0  # standard errors; the best of many looks larger than it is
-_SHARE = 0.5  # of its gap that rows outside must show to explain it
-_SIMILAR = 0.8  # of its own statistic, left outside the others, where none is clear
+# Standard errors; the best of many looks larger than it is.
+_ALIKE = 3.0
+# Share of its gap that rows outside must show to explain it.
+_SHARE = 0.5
+# Share of its own statistic, left outside the others, where none is clear.
+_SIMILAR = 0.8
 
 
 def without_redundant(
@@ -74,15 +77,18 @@ def _general(
     counts = rows.counts_of(mask)
     groups = widest_pair(counts)
     pair = gap_between(counts, *groups)
-    explaining = []
+    best_parent: Conditions | None = None
+    widest_gap = 0.0
     for i in range(len(conditions)):
         parent = conditions[:i] + conditions[i + 1 :]
-        added = inside(parent) & ~mask
-        of_added = gap_between(rows.counts_of(added), *groups)
-        z = (pair.gap - of_added.gap) / np.sqrt(pair.variance + of_added.variance)
-        if z < _ALIKE and of_added.gap > _SHARE * pair.gap:
-            explaining.append((float(of_added.gap), i, parent))
-    if not explaining:
+        added_rows = inside(parent) & ~mask
+        added = gap_between(rows.counts_of(added_rows), *groups)
+        error = np.sqrt(pair.variance + added.variance)
+        z = (pair.gap - added.gap) / error
+        explains = z < _ALIKE and added.gap > _SHARE * pair.gap
+        if explains and (best_parent is None or added.gap >= widest_gap):
+            best_parent = parent
+            widest_gap = float(added.gap)
+    if best_parent is None:
         return conditions
-    _, _, best_parent = max(explaining)
     return _general(rows, best_parent, inside)

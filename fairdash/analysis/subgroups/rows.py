@@ -1,5 +1,6 @@
 """Rows that are searched: their counts by conjunctions of conditions."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,7 +13,8 @@ from fairdash.analysis.subgroups.conditions import Condition, SearchColumn
 from fairdash.analysis.subgroups.gaps import Counts, Floats, counted
 
 Mask = NDArray[np.bool_]
-Block = tuple[int, ...]  # columns, of which a subgroup has one condition each
+# Indices of columns, of which a subgroup has one condition each.
+Block = tuple[int, ...]
 Conditions = tuple[Condition, ...]
 
 
@@ -20,9 +22,19 @@ Conditions = tuple[Condition, ...]
 class Rows:
     """Rows with the value that is compared and their group.
 
-    The rows of one ``unit`` are permuted together. A row counts as often as it weighs.
-    Values are 0 and 1, or numbers between: then ``worth`` is how many rows of 0 and 1
-    one counts as at most.
+    Attributes
+    ----------
+    columns : sequence of SearchColumn
+    value : ndarray of shape (n_rows,)
+        0 and 1, or numbers between.
+    group : ndarray of shape (n_rows,)
+    n_groups : int
+    unit : ndarray of shape (n_rows,), optional
+        The rows of one unit are permuted together.
+    weight : ndarray of shape (n_rows,), optional
+        A row counts as often as it weighs.
+    worth : float, optional
+        How many rows of 0 and 1 one counts as at most, where values are numbers.
     """
 
     columns: Sequence[SearchColumn]
@@ -58,14 +70,15 @@ class Rows:
         for size in range(1, min(depth, n_columns) + 1):
             yield from combinations(range(n_columns), size)
 
-    def cells(self, block: Block) -> tuple[NDArray[np.int64], tuple[int, ...]]:
-        """Return the cell of every row among the bins of columns, and their numbers.
+    def cells(self, block: Block) -> tuple[NDArray[np.int64], int]:
+        """Return the cell of every row among the bins of columns, and their number.
 
         Each column has a bin more, for rows that are in none.
         """
-        widths = tuple(self.columns[j].n_bins + 1 for j in block)
-        codes = tuple(self.columns[j].codes for j in block)
-        return np.ravel_multi_index(codes, widths), widths
+        columns = [self.columns[index] for index in block]
+        widths = tuple(column.n_bins + 1 for column in columns)
+        codes = tuple(column.codes for column in columns)
+        return np.ravel_multi_index(codes, widths), math.prod(widths)
 
     def conjunctions(self, block: Block, cells: Floats) -> Floats:
         """Return sums over conjunctions, (conjunctions, ...), of those over cells.
@@ -75,8 +88,8 @@ class Rows:
         """
         table = cells
         n_conjunctions = 1
-        for j in block:
-            column = self.columns[j]
+        for index in block:
+            column = self.columns[index]
             items = np.pad(column.items.astype(cells.dtype), ((0, 0), (0, 1)))
             table = items @ table.reshape(n_conjunctions, column.n_bins + 1, -1)
             n_conjunctions *= len(items)
@@ -84,15 +97,14 @@ class Rows:
 
     def counts(self, block: Block) -> tuple[Floats, Counts]:
         """Return rows of conjunctions, and `counted` ones, (groups, conjunctions)."""
-        cell, widths = self.cells(block)
-        n_cells = int(np.prod(widths))
-        sums = [
-            self.conjunctions(block, self._by_cell(cell, mark, n_cells))
-            for mark in self.marks
-        ]
-        counts = counted([part.transpose(1, 2, 0) for part in sums], self.worth)
-        n_rows = sums[0][:, 0].sum(1)
-        return n_rows, counts
+        cell, n_cells = self.cells(block)
+        sums: list[Floats] = []
+        for mark in self.marks:
+            by_cell = self._by_cell(cell, mark, n_cells)
+            by_conjunction = self.conjunctions(block, by_cell)
+            sums.append(by_conjunction.transpose(1, 2, 0))
+        n_rows_by_group, _ = sums[0]
+        return n_rows_by_group.sum(axis=0), counted(sums, self.worth)
 
     def counts_of(self, inside: Mask) -> Counts:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
@@ -102,17 +114,18 @@ class Rows:
 
     def _by_cell(self, cell: NDArray[np.int64], mark: Floats, size: int) -> Floats:
         """Return sums of a mark over all and over positive rows, (cells, 2, groups)."""
-        place = cell * self.n_groups + self.group
+        cell_of_group = cell * self.n_groups + self.group
         length = size * self.n_groups
-        total = np.bincount(place, mark, length)
-        positive = np.bincount(place, mark * self.value, length)
+        total = np.bincount(cell_of_group, mark, length)
+        positive = np.bincount(cell_of_group, mark * self.value, length)
         sums = np.array([total, positive], np.float64).reshape(2, size, -1)
         return sums.transpose(1, 0, 2)
 
-    def conditions(self, block: Block, place: int) -> Conditions:
+    def conditions(self, block: Block, index: int) -> Conditions:
         """Return the conditions of a conjunction of a block, by its index."""
-        shape = tuple(len(self.columns[j].conditions) for j in block)
-        indices = np.unravel_index(place, shape)
+        by_column = [self.columns[column].conditions for column in block]
+        shape = tuple(len(conditions) for conditions in by_column)
+        indices = np.unravel_index(index, shape)
         return tuple(
-            self.columns[j].conditions[i] for j, i in zip(block, indices, strict=True)
+            conditions[i] for conditions, i in zip(by_column, indices, strict=True)
         )

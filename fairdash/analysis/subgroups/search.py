@@ -23,9 +23,10 @@ def search(
         counts = counts.take(large)
         by_certain_gap.take(block, large, certain_gap(counts, critical))
         by_statistic.take(block, large, studentised(counts))
-    places = [*by_certain_gap.places, *by_statistic.places]
-    # A conjunction may be among the best of both: the first place counts.
-    return list(dict.fromkeys(rows.conditions(*place) for place in places))
+    best = [*by_certain_gap.conjunctions, *by_statistic.conjunctions]
+    conditions = [rows.conditions(block, index) for block, index in best]
+    # A conjunction may be among the best of both: it counts where it comes first.
+    return list(dict.fromkeys(conditions))
 
 
 class _Best:
@@ -34,16 +35,17 @@ class _Best:
     def __init__(self, most: int, above: float) -> None:
         self.most = most
         self.above = above
-        self.score = np.empty(0)
-        self.places: list[tuple[Block, int]] = []
+        self.scores = np.empty(0)
+        self.conjunctions: list[tuple[Block, int]] = []
 
-    def take(self, block: Block, places: NDArray[np.int64], score: Floats) -> None:
+    def take(self, block: Block, indices: NDArray[np.int64], scores: Floats) -> None:
         """Take the conjunctions of a block in; earlier ones come first where equal."""
-        new = np.flatnonzero(score > self.above)
-        scores = np.concatenate([self.score, score[new]])
-        candidates = [*self.places, *((block, int(places[i])) for i in new)]
-        order = np.argsort(-scores, kind="stable")[: self.most]
-        self.score = scores[order]
-        self.places = [candidates[i] for i in order]
+        is_better = scores > self.above
+        new = [(block, int(index)) for index in indices[is_better]]
+        candidates = [*self.conjunctions, *new]
+        all_scores = np.concatenate([self.scores, scores[is_better]])
+        order = np.argsort(-all_scores, kind="stable")[: self.most]
+        self.scores = all_scores[order]
+        self.conjunctions = [candidates[i] for i in order]
         if len(order) == self.most:
-            self.above = float(self.score[-1])
+            self.above = float(self.scores[-1])
