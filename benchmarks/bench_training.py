@@ -282,7 +282,7 @@ def compas(folder):
 
 def one_hot(rows, n_rounds, n_models=16):
     """Print how much longer a stack takes on COMPAS without what it does for it."""
-    from fairdash.methods.network import products, stacked
+    from fairdash.methods.network import sparse, stacked
 
     X, y, groups = rows
 
@@ -292,16 +292,16 @@ def one_hot(rows, n_rounds, n_models=16):
         road.fit_many(points, X, y, sensitive_features=groups)
         return time.process_time() - began
 
-    class Anew(products.SparseRows):
+    class Anew(sparse.SparseRows):
         """Rows whose entries are sought at every step."""
 
         @property
         def _by_row(self):
-            return products.Bags(self._rest, self.n_models)
+            return sparse.Bags(self._rest, self.n_models)
 
         @property
         def _by_column(self):
-            return products.Bags(self._rest.T, self.n_models)
+            return sparse.Bags(self._rest.T, self.n_models)
 
     ways = {
         "sums of entries": {},
@@ -314,7 +314,7 @@ def one_hot(rows, n_rounds, n_models=16):
         for _ in range(n_rounds):
             for way, changes in ways.items():
                 with ExitStack() as stack_of:
-                    for module in (products, stacked):
+                    for module in (sparse, stacked):
                         for name, value in changes.items():
                             if hasattr(module, name):
                                 changed = mock.patch.object(module, name, value)

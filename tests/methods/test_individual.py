@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from fairdash.methods import CLP, SenSeI, SenSR, Unconstrained
-from fairdash.methods.network import Groups
-from fairdash.methods.network.training import Batch, _minibatches
+from fairdash.methods.network import Batch, Groups
+from fairdash.methods.network.training import _minibatches
 from fairdash.metrics import FairMetric, ignore_columns
 
 FEW = {"n_epochs": 3, "batch_size": 128, "random_state": 0}

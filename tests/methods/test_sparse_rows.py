@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.methods import ROAD
-from fairdash.methods.network.products import SparseRows, find_sparse
+from fairdash.methods.network.sparse import SparseRows, find_sparse
 from fairdash.methods.network.stacked import affine, gradients
 
 

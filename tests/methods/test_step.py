@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from fairdash.methods import BROAD, ROAD, AdversarialDebiasing
-from fairdash.methods.network import Groups
-from fairdash.methods.network.training import Batch
+from fairdash.methods.network import Batch, Groups
 from methods import numpy_game
 
 

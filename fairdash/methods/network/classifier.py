@@ -20,7 +20,8 @@ from fairdash.methods.base import (
     group_by_fixed,
 )
 from fairdash.methods.lazy import torch
-from fairdash.methods.network.training import Batch, Groups, StackView, train
+from fairdash.methods.network.rows import Batch, Groups
+from fairdash.methods.network.training import StackView, train
 from fairdash.methods.params import (
     BATCH_SIZE,
     DEVICE,

@@ -7,13 +7,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fairdash.methods.lazy import torch
-from fairdash.methods.network.products import SparseRows, find_sparse, product
+from fairdash.methods.network.adam import LANES, Adam
+from fairdash.methods.network.products import product
+from fairdash.methods.network.sparse import SparseRows, find_sparse
 from fairdash.methods.scorers import Network
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-LANES = 64  # numbers that an optimiser's kernel takes at once, or a multiple of them
 ROWS_AT_ONCE = 512  # of a prediction: as many whatever the size of a stack
 
 
@@ -57,9 +58,12 @@ class StackedNetwork:
         self._columns = None if like is None else find_sparse(like)
         shapes = []
         for n_in, n_out in pairwise(self.sizes):
-            shapes += [(n_in, n_out), (1, n_out)]  # weight, bias
+            weight_shape = (n_in, n_out)
+            bias_shape = (1, n_out)
+            shapes += [weight_shape, bias_shape]
         lengths = [n_models * n_rows * n_columns for n_rows, n_columns in shapes]
-        padding = -sum(lengths) % LANES  # see `Adam`
+        # Up to a multiple of `LANES`, see `Adam`.
+        padding = -sum(lengths) % LANES
         self.parameters = torch.zeros(sum(lengths) + padding, device=device)
         self.gradient = torch.zeros_like(self.parameters)
         self.weights, self.biases = views(self.parameters, lengths, shapes, n_models)
@@ -134,7 +138,8 @@ class StackedNetwork:
             else:
                 change = product(changes[-1], weight)
             if layer < len(self.weights) - 1:
-                change *= self._activations[layer] > 0  # the slope of ReLU
+                slope_of_relu = self._activations[layer] > 0
+                change *= slope_of_relu
             changes.append(change)
         return changes
 
@@ -187,10 +192,12 @@ class StackedNetwork:
         """Return every model as plain arrays, copied."""
         weights = [weight.cpu().numpy() for weight in self.weights]
         biases = [bias.cpu().numpy() for bias in self.biases]
-        return [
-            Network([w[i].copy() for w in weights], [b[i, 0].copy() for b in biases])
-            for i in range(self.n_models)
-        ]
+        networks = []
+        for model in range(self.n_models):
+            own_weights = [weight[model].copy() for weight in weights]
+            own_biases = [bias[model, 0].copy() for bias in biases]
+            networks.append(Network(own_weights, own_biases))
+        return networks
 
     def _initialise(self, seed: int) -> None:
         """Draw one network on the CPU, the same on every device, for all models."""
@@ -212,16 +219,17 @@ class StackedNetwork:
         last = len(self.weights) - 1
         for layer in reversed(range(len(self.weights))):
             yield layer, delta
-            if layer:
-                below = scratch[layer - 1]
-                product(delta, self.weights[layer].mT, out=below)
-                if at_hidden is not None and layer == last:
-                    below += at_hidden
-                # The gradient of ReLU in one kernel and in place: 0 where the
-                # activation is.
-                delta = torch.ops.aten.threshold_backward.grad_input(
-                    below, self._activations[layer - 1], 0, grad_input=below
-                )
+            if layer == 0:
+                return
+            below = scratch[layer - 1]
+            product(delta, self.weights[layer].mT, out=below)
+            if at_hidden is not None and layer == last:
+                below += at_hidden
+            # The gradient of ReLU in one kernel and in place: 0 where the activation
+            # is.
+            delta = torch.ops.aten.threshold_backward.grad_input(
+                below, self._activations[layer - 1], 0, grad_input=below
+            )
 
     def _run(self, inputs: Tensor | SparseRows, outputs: list[Tensor]) -> Tensor:
         """Write the outputs of every layer; return those of the last.
@@ -236,61 +244,15 @@ class StackedNetwork:
     def _buffers_for(self, n_rows: int) -> tuple[list[Tensor], list[Tensor]]:
         """Return buffers for the layers' outputs and for gradients of hidden layers."""
         if n_rows not in self._buffers:
-            gradients = self._new_outputs(n_rows)[:-1]
-            self._buffers[n_rows] = self._new_outputs(n_rows), gradients
+            outputs = self._new_outputs(n_rows)
+            *hidden_gradients, _ = self._new_outputs(n_rows)
+            self._buffers[n_rows] = (outputs, hidden_gradients)
         return self._buffers[n_rows]
 
     def _new_outputs(self, n_rows: int) -> list[Tensor]:
+        """Return a buffer for the outputs of each layer."""
         shapes = [(self.n_models, n_rows, width) for width in self.sizes[1:]]
         return [self.parameters.new_empty(shape) for shape in shapes]
-
-
-class Adam:
-    """Adam's one kernel, without the bookkeeping of ``torch.optim``.
-
-    That takes as long again as the kernel, for each of the many small steps. The kernel
-    is no public function of torch 2.13, and no public one goes without the bookkeeping;
-    ``tests/methods/test_stacked.py`` compares its steps with those of
-    ``torch.optim.Adam``.
-
-    The number of entries should be a multiple of `LANES`: the kernel rounds the last
-    few otherwise, so that they would depend on what lies before them.
-    """
-
-    def __init__(
-        self,
-        place: Tensor,
-        gradient: Tensor,
-        learning_rate: float,
-        *,
-        uphill: bool = False,
-    ) -> None:
-        self.place = place
-        self.gradient = gradient
-        self._mean = torch.zeros_like(place)
-        self._square = torch.zeros_like(place)
-        self._steps = torch.zeros((), device=place.device)
-        self._learning_rate = learning_rate
-        self._uphill = uphill
-
-    def step(self) -> None:
-        """Move ``place`` along ``gradient``."""
-        self._steps += 1
-        torch._fused_adam_(
-            [self.place],
-            [self.gradient],
-            [self._mean],
-            [self._square],
-            [],
-            [self._steps],
-            lr=self._learning_rate,
-            beta1=0.9,
-            beta2=0.999,
-            weight_decay=0.0,
-            eps=1e-8,
-            amsgrad=False,
-            maximize=self._uphill,
-        )
 
 
 def affine(
@@ -325,7 +287,8 @@ def views(
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Return the weights and the biases that lie one after the other in ``flat``."""
     parts = flat[: sum(lengths)].split(lengths)
-    views = [
+    layers = [
         part.view(n_models, *shape) for part, shape in zip(parts, shapes, strict=True)
     ]
-    return views[::2], views[1::2]
+    # Each layer has its weight and then its bias.
+    return layers[::2], layers[1::2]

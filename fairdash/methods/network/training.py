@@ -1,154 +1,26 @@
-"""The training loop of a stack: groups of rows, minibatches, what an observer sees."""
+"""The training loop of a stack: minibatches, steps, and what an observer sees."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.methods.lazy import torch
+from fairdash.methods.network.rows import Batch
 from fairdash.methods.network.stacked import StackedNetwork
 from fairdash.methods.params import hidden_layers
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-N_SNAPSHOTS = 20  # weights of the training rows that a finished model keeps
-
-
-@dataclass(frozen=True)
-class Groups:
-    """The group of each row.
-
-    Values of rows have shape (n_models, n_rows), of groups (n_models, n_groups). A
-    group without rows in sight is skipped: nothing is divided by its size.
-
-    ``n_groups`` counts those seen here and those not. ``weight`` says how much each
-    row counts in a mean; without, each counts once.
-    """
-
-    codes: Tensor
-    n_groups: int
-    weight: Tensor | None = None
-
-    @cached_property
-    def indicator(self) -> Tensor:
-        """1 where a row belongs to a group; shape (n_rows, n_groups)."""
-        one_hot = torch.nn.functional.one_hot(self.codes, self.n_groups)
-        return one_hot.to(torch.get_default_dtype())
-
-    @cached_property
-    def sizes(self) -> Tensor:
-        """Rows per group, at least 1; shape (n_groups,)."""
-        return self.indicator.sum(0).clamp(min=1)
-
-    @cached_property
-    def _shares(self) -> tuple[Tensor, Tensor]:
-        """Weight of each row in each group, and the sums of these by group."""
-        if self.weight is None:
-            return self.indicator.T, self.sizes
-        counted = self.indicator.T * self.weight
-        sums = counted.sum(-1)
-        # A group that weighs nothing counts each of its rows once.
-        counted = torch.where(sums[:, None] > 0, counted, self.indicator.T)
-        return counted, torch.where(sums > 0, sums, self.sizes)
-
-    @cached_property
-    def _outside(self) -> Tensor:
-        """Minus infinity where a row is not of a group, 0 elsewhere."""
-        return torch.where(self.indicator.T == 1, 0.0, -torch.inf)
-
-    def __getitem__(self, rows: Tensor) -> Groups:
-        # Rows of a minibatch are drawn by their weight, so that each counts once.
-        return Groups(self.codes[rows], self.n_groups)
-
-    def mean(self, values: Tensor) -> Tensor:
-        """Return each row's group mean of ``values``."""
-        # A product of matrices would round by the number of models.
-        counted, totals = self._shares
-        sums = (values[:, None] * counted).sum(-1)
-        return (sums / totals)[:, self.codes]
-
-    def log_weights(self, logits: Tensor) -> Tensor:
-        r"""Return log weights whose exponentials average to one within each group.
-
-        .. math::
-
-            \log r_i = h_i - \log \sum_{j: s_j = s_i} e^{h_j} + \log n_{s_i}
-
-        Exact for logits :math:`h` of any size, since each group's largest is taken
-        out before the exponential.
-        """
-        largest = (logits[:, None] + self._outside).amax(-1)[:, self.codes]
-        centred = logits - largest
-        return centred - self.mean(centred.exp()).log()
-
-
-def binary_cross_entropy(logits: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Return loss and its derivative in ``logits`` row by row; target 0 or 1."""
-    # log(1 + e^f) = log(1 + e^-|f|) + max(f, 0): the exponential cannot overflow.
-    loss = logits.abs().neg_().exp_().log1p_().add_(logits.relu())
-    loss.sub_(logits * target)
-    slope = sigmoid(logits).sub_(target)
-    return loss, slope
-
-
-def sigmoid(logits: Tensor) -> Tensor:
-    """Return the logistic function, rounded alike wherever a number stands.
-
-    torch's own (and its softplus) round the last few numbers of a tensor in another
-    way than the others, so that a row's value would depend on the models beside it.
-    """
-    return logits.neg().exp_().add_(1).reciprocal_()
-
-
-def group_cross_entropy(outputs: Tensor, groups: Groups) -> tuple[Tensor, Tensor]:
-    """Return the loss of guessing each row's group and its gradient in ``outputs``.
-
-    ``outputs``, of shape (n_models, n_rows, n_outputs), are the logits of the second
-    of two groups (one output), or of every group of more. The loss has shape
-    (n_models, n_rows), the gradient the shape of ``outputs``.
-    """
-    if groups.n_groups == 2:
-        loss, slope = binary_cross_entropy(outputs[..., 0], groups.indicator[:, 1])
-        return loss, slope[..., None]
-    loss = -(outputs.log_softmax(-1) * groups.indicator).sum(-1)
-    return loss, group_slope(outputs, groups)
-
-
-def group_slope(outputs: Tensor, groups: Groups) -> Tensor:
-    """Return the gradient of `group_cross_entropy` alone."""
-    if groups.n_groups == 2:
-        return sigmoid(outputs).sub_(groups.indicator[:, 1:])
-    return outputs.softmax(-1) - groups.indicator
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows of the training set: features, target in {0, 1} as floats, groups."""
-
-    X: Tensor
-    y: Tensor
-    groups: Groups
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, rows: Tensor) -> Batch:
-        return Batch(self.X[rows], self.y[rows], self.groups[rows])
-
-    def weighing(self, weight: NDArray[np.float64] | None) -> Batch:
-        """Return the same rows, of which means of groups are weighted."""
-        if weight is None:
-            return self
-        relative = torch.as_tensor(weight / weight.mean(), dtype=self.y.dtype)
-        groups = replace(self.groups, weight=relative.to(self.y.device))
-        return replace(self, groups=groups)
+# Of the weights of training rows, which a finished model keeps.
+N_SNAPSHOTS = 20
 
 
 class Trainer(ABC):
@@ -322,14 +194,8 @@ def _minibatches(
     """
     if weight is not None:
         if balanced:
-            # Each class weighs the same in total.
-            classes = rows.y.cpu().numpy().astype(int)
-            totals = np.bincount(classes, weight)
-            weight = weight / np.where(totals > 0, totals, 1)[classes]
-        ends = np.cumsum(weight)
-        levels = torch.rand(len(rows), generator=generator, dtype=torch.float64)
-        drawn = np.searchsorted(ends, levels.numpy() * ends[-1], "right")
-        order = torch.as_tensor(drawn)
+            weight = _balanced_weight(rows.y.cpu(), weight)
+        order = _weighted_order(weight, generator)
     elif balanced:
         order = _balanced_order(rows.y.cpu(), generator)
     else:
@@ -338,17 +204,32 @@ def _minibatches(
         yield rows[part]
 
 
+def _balanced_weight(y: Tensor, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return weights of rows of which each class has the same in total."""
+    classes = y.numpy().astype(int)
+    totals = np.bincount(classes, weight)
+    return weight / np.where(totals > 0, totals, 1)[classes]
+
+
+def _weighted_order(weight: NDArray[np.float64], generator: torch.Generator) -> Tensor:
+    """Return as many rows as there are, drawn in proportion to their weight."""
+    ends = np.cumsum(weight)
+    levels = torch.rand(len(weight), generator=generator, dtype=torch.float64)
+    drawn = np.searchsorted(ends, levels.numpy() * ends[-1], "right")
+    return torch.as_tensor(drawn)
+
+
 def _balanced_order(y: Tensor, generator: torch.Generator) -> Tensor:
     """Return an order in which the classes take turns, equally many rows of each.
 
     A class smaller than the others is shuffled anew for each round through its rows.
     """
     classes = y.unique()
-    n_per_class = -(-len(y) // len(classes))  # rounded up
+    n_per_class = math.ceil(len(y) / len(classes))
     columns = []
     for label in classes:
         members = torch.nonzero(y == label)[:, 0]
-        rounds = -(-n_per_class // len(members))
+        rounds = math.ceil(n_per_class / len(members))
         shuffled = [
             members[torch.randperm(len(members), generator=generator)]
             for _ in range(rounds)
