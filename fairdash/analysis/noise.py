@@ -21,7 +21,8 @@ from fairdash.methods.noisy_groups import (
 Labels = NDArray[Any]
 Places = NDArray[np.int64]
 NOISE_CONFIDENCE = 0.95
-_OF_LIMITS = (1 + NOISE_CONFIDENCE) / 2  # of two limits, so that both hold with 95 %
+# Of each of two limits, so that both hold with 95 %.
+_OF_LIMITS = (1 + NOISE_CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +87,21 @@ class Noise:
         allow.
         """
         names, n = np.unique(groups.astype(str), return_counts=True)
-        alike = np.zeros(len(groups), int)
-        independent = n * _independent(alike, unit) / len(groups)
-        tables = (
-            symmetric_noise(n / n.sum(), level),
-            *symmetric_limits(independent, level, _OF_LIMITS),
+        one_group = np.zeros(len(groups), int)
+        independent = n * _independent(one_group, unit) / len(groups)
+        low, high = symmetric_limits(independent, level, _OF_LIMITS)
+
+        def by_group(table: NDArray[np.float64]) -> pd.DataFrame:
+            return pd.DataFrame(table, index=names, columns=names)
+
+        return cls(
+            f"assumed {level}",
+            groups,
+            matrix=by_group(symmetric_noise(n / n.sum(), level)),
+            low=by_group(low),
+            high=by_group(high),
+            unit=unit,
         )
-        matrix, low, high = (
-            pd.DataFrame(table, index=names, columns=names) for table in tables
-        )
-        return cls(f"assumed {level}", groups, matrix, low, high, unit)
 
     @classmethod
     def from_sample(
@@ -119,9 +125,14 @@ class Noise:
             expected=names,
             confidence=_OF_LIMITS,
         )
-        tables = estimate.group_given_noisy, estimate.low, estimate.high
-        matrix, low, high = (table.loc[names] for table in tables)
-        return cls(f"{key} {true} {noisy}", groups, matrix, low, high, unit)
+        return cls(
+            f"{key} {true} {noisy}",
+            groups,
+            matrix=estimate.group_given_noisy.loc[names],
+            low=estimate.low.loc[names],
+            high=estimate.high.loc[names],
+            unit=unit,
+        )
 
     @property
     def table(self) -> pd.DataFrame:
@@ -141,18 +152,23 @@ class Noise:
         """
         if self.matrix is None or self.low is None or self.high is None:
             return Limits(None, None, None, {})
-        names, n = np.unique(self.noisy[where].astype(str), return_counts=True)
+        noisy = self.noisy[where].astype(str)
+        names, n = np.unique(noisy, return_counts=True)
         unit = None if self.unit is None else self.unit[where]
-        independent = _independent(self.noisy[where].astype(str), unit)
+        independent = _independent(noisy, unit)
         matrix = self.matrix.loc[names]
-        low, high = self.low.loc[names], self.high.loc[names]
-        least, most = (
-            pd.DataFrame(end, index=names, columns=matrix.columns)
-            for end in shares_on_rows(low, high, independent, _OF_LIMITS)
+
+        def by_group(table: Any) -> pd.DataFrame:
+            return pd.DataFrame(table, index=names, columns=matrix.columns)
+
+        low_shares, high_shares = shares_on_rows(
+            self.low.loc[names], self.high.loc[names], independent, _OF_LIMITS
         )
-        between = pd.DataFrame(reach(least, most, n), names, matrix.columns)
-        far = {str(name): float(between.loc[name, name]) for name in names}
-        return Limits(matrix, least, most, far)
+        least = by_group(low_shares)
+        most = by_group(high_shares)
+        distances = by_group(reach(least, most, n))
+        reach_of_group = {str(name): float(distances.loc[name, name]) for name in names}
+        return Limits(matrix, least, most, reach_of_group)
 
 
 def most_assumed(groups: Labels) -> float:
@@ -162,19 +178,23 @@ def most_assumed(groups: Labels) -> float:
 
 
 def _independent(groups: Labels, unit: Places | None) -> NDArray[np.int64]:
+    """Return as many independent rows as each group's are worth: Kish's number."""
     if unit is None:
-        return np.unique(groups, return_counts=True)[1]
+        _, counts = np.unique(groups, return_counts=True)
+        return counts
     rows = pd.DataFrame({"group": groups, "unit": unit})
     sizes = rows.groupby(["group", "unit"]).size().groupby("group")
-    worth = sizes.sum() ** 2 / sizes.agg(lambda m: (m**2).sum())
+    squares = sizes.agg(lambda unit_sizes: (unit_sizes**2).sum())
+    worth = sizes.sum() ** 2 / squares
     return worth.to_numpy().astype(np.int64)
 
 
 def _complete(frame: pd.DataFrame, column: str) -> Labels:
+    """Return the labels of a column; ValueError where one is missing."""
     missing = np.flatnonzero(frame[column].isna())
     if len(missing):
-        message = f"Column {column!r} has no value in {len(missing)} rows"
         raise ValueError(
-            f"{message}, first row {missing[0]}; pick a complete column or fill it."
+            f"Column {column!r} has no value in {len(missing)} rows, first row "
+            f"{missing[0]}; pick a complete column or fill it."
         )
     return value_labels(frame[column]).to_numpy(dtype=object)

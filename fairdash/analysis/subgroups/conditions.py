@@ -1,8 +1,8 @@
 """Conditions on columns: intervals of numbers, levels, and small unions of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from fairdash._wording import NO_SUBGROUPS, listing
 from fairdash.datasets import Subgroups, column_kinds, quantile_cuts
 
-MOST_LEVELS = 8  # of a column; rarer ones are in no condition of their own
-_PAIRED = 6  # levels up to which two of them make a condition
-_BY_VALUE = 4  # different numbers up to which a column is not cut
+# Of a column; rarer ones are in no condition of their own.
+MOST_LEVELS = 8
+# Levels up to which two of them make a condition.
+_PAIRED = 6
+# Different numbers up to which a column is not cut.
+_BY_VALUE = 4
 
 
 class Condition(NamedTuple):
@@ -54,8 +57,8 @@ class Condition(NamedTuple):
         numbers = column.to_numpy(dtype=float, na_value=np.nan)
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
-        inside: NDArray[np.bool_] = (numbers >= low) & (numbers < high)
-        return inside
+        is_within: NDArray[np.bool_] = (numbers >= low) & (numbers < high)
+        return is_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,17 +92,17 @@ def search_columns(
     levels with ``min_size`` rows are conditions, and up to six of them two at a time.
     Conditions with fewer than ``min_size`` rows, or that hold everywhere, are none.
     """
-    searched, skipped = [], {}
+    searched: list[SearchColumn] = []
+    skipped: dict[str, str] = {}
     for name in names:
         column = frame[name]
         if pd.api.types.is_datetime64_any_dtype(column):
             skipped[name] = "holds dates; make numbers of them"
             continue
-        coded = (
-            _intervals(column, bins)
-            if column_kinds.is_number(column)
-            else _levels(column, min_size)
-        )
+        if column_kinds.is_number(column):
+            coded = _intervals(column, bins)
+        else:
+            coded = _levels(column, min_size)
         supported = _supported(coded, min_size)
         if len(supported.conditions):
             searched.append(supported)
@@ -119,79 +122,88 @@ def as_subgroups(conditions: Sequence[Condition], start: Subgroups) -> Subgroups
     Numbers are cut at the ends of their intervals; levels stand for themselves, so a
     union of two levels is two subgroups.
     """
-    cuts = {
-        condition.column: tuple(
-            end for end in (condition.low, condition.high) if end is not None
-        )
-        for condition in conditions
-        if not condition.levels
-    }
+    cuts: dict[str, tuple[float, ...]] = {}
+    for condition in conditions:
+        if not condition.levels:
+            ends = (condition.low, condition.high)
+            cuts[condition.column] = tuple(end for end in ends if end is not None)
     names = tuple(condition.column for condition in conditions)
     return Subgroups(columns=names, cuts=cuts, min_size=start.min_size)
 
 
 def _intervals(column: "pd.Series[Any]", bins: int) -> SearchColumn:
+    """Return a number in bins: conditions are a bin, or all below or above a cut."""
+    name = str(column.name)
     values = column.to_numpy(dtype=float, na_value=np.nan)
+    is_finite = np.isfinite(values)
     cuts = np.asarray(quantile_cuts(column, bins))
     if len(cuts) < _BY_VALUE:
-        present = np.unique(values[np.isfinite(values)])
-        cuts = present[1:] if len(present) <= _BY_VALUE else cuts
-    n = len(cuts) + 1
+        distinct = np.unique(values[is_finite])
+        if len(distinct) <= _BY_VALUE:
+            cuts = distinct[1:]
+    n_bins = len(cuts) + 1
     codes = np.searchsorted(cuts, values, side="right").astype(np.uint8)
-    codes[~np.isfinite(values)] = n
-    spans = [(i, i + 1) for i in range(n)]
-    spans += [(0, j) for j in range(2, n)] + [(i, n) for i in range(1, n - 1)]
-    items = np.array([[i <= b < j for b in range(n)] for i, j in spans], bool).reshape(
-        -1, n
-    )
+    codes[~is_finite] = n_bins
+    # From the first bin of a condition to the first after it.
+    spans = [(bin_, bin_ + 1) for bin_ in range(n_bins)]
+    spans += [(0, stop) for stop in range(2, n_bins)]
+    spans += [(start, n_bins) for start in range(1, n_bins - 1)]
+    items = np.zeros((len(spans), n_bins), bool)
+    for item, (start, stop) in zip(items, spans, strict=True):
+        item[start:stop] = True
     whole = column_kinds.is_whole(column)
     ends = [None, *map(float, cuts), None]
     conditions = tuple(
-        Condition(str(column.name), (), ends[i], ends[j], whole) for i, j in spans
+        Condition(name, low=ends[start], high=ends[stop], whole=whole)
+        for start, stop in spans
     )
-    return SearchColumn(str(column.name), codes, n, items, conditions)
+    return SearchColumn(name, codes, n_bins, items, conditions)
 
 
 def _levels(column: "pd.Series[Any]", min_size: int) -> SearchColumn:
+    """Return a column by its commonest levels: conditions are one or two of them."""
+    name = str(column.name)
     codes, labels = column_kinds.label_codes(column)
-    rows = np.bincount(codes + 1, minlength=len(labels) + 1)[1:]
-    common = np.argsort(-rows, kind="stable")[:MOST_LEVELS]
-    frequent = np.sort(common[rows[common] >= min_size])
-    place = np.full(len(labels) + 1, len(frequent), np.uint8)
-    place[frequent] = np.arange(len(frequent))
-    unions: list[tuple[int, ...]] = [(i,) for i in range(len(frequent))]
-    if 2 < len(frequent) <= _PAIRED:
-        unions += combinations(range(len(frequent)), 2)
-    items = np.zeros((len(unions), len(frequent)), bool)
+    n_rows = column_kinds.count_codes(codes, len(labels))
+    commonest = np.argsort(-n_rows, kind="stable")[:MOST_LEVELS]
+    frequent = np.sort(commonest[n_rows[commonest] >= min_size])
+    n_bins = len(frequent)
+    # Rarer levels, and missing values of code -1, are in no bin.
+    bin_of_code = np.full(len(labels) + 1, n_bins, np.uint8)
+    bin_of_code[frequent] = np.arange(n_bins)
+    unions: list[tuple[int, ...]] = [(bin_,) for bin_ in range(n_bins)]
+    if 2 < n_bins <= _PAIRED:
+        unions += combinations(range(n_bins), 2)
+    items = np.zeros((len(unions), n_bins), bool)
+    conditions: list[Condition] = []
     for item, union in zip(items, unions, strict=True):
         item[list(union)] = True
-    conditions = tuple(
-        Condition(str(column.name), tuple(labels[frequent[i]] for i in union))
-        for union in unions
-    )
-    return SearchColumn(
-        str(column.name), place[codes], len(frequent), items, conditions
-    )
+        levels = tuple(labels[frequent[bin_]] for bin_ in union)
+        conditions.append(Condition(name, levels))
+    return SearchColumn(name, bin_of_code[codes], n_bins, items, tuple(conditions))
 
 
 def _supported(column: SearchColumn, min_size: int) -> SearchColumn:
-    rows = np.bincount(column.codes, minlength=column.n_bins + 1)[:-1]
-    held = column.items @ rows
-    keep = (held >= min_size) & (held < len(column.codes))
-    conditions = tuple(c for c, k in zip(column.conditions, keep, strict=True) if k)
-    return SearchColumn(
-        column.name, column.codes, column.n_bins, column.items[keep], conditions
-    )
+    """Return a column with the conditions that enough rows meet, but not all."""
+    n_rows = np.bincount(column.codes, minlength=column.n_bins + 1)[:-1]
+    n_met = column.items @ n_rows
+    is_supported = (n_met >= min_size) & (n_met < len(column.codes))
+    conditions = tuple(compress(column.conditions, is_supported))
+    return replace(column, items=column.items[is_supported], conditions=conditions)
 
 
 def _why_not(column: "pd.Series[Any]", min_size: int) -> str:
-    levels = int(column.nunique())
-    if levels <= 1:
-        return "is constant" if levels else "has no values"
-    return f"has {levels:,} values, none of them in {min_size:,} rows"
+    """Return why a column has no condition that enough rows meet."""
+    n_values = int(column.nunique())
+    if n_values == 0:
+        return "has no values"
+    if n_values == 1:
+        return "is constant"
+    return f"has {n_values:,} values, none of them in {min_size:,} rows"
 
 
 def _number(value: float | None) -> str:
+    """Return an end of an interval in words, "" of an open one."""
     if value is None:
         return ""
     text = f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"

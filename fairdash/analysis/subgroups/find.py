@@ -24,9 +24,12 @@ from fairdash.metrics import Measured, catalog, counting, variance
 SEARCHED_MEASURES = catalog.Keys(
     lambda measure: measure.about is not None or measure.outcome == "number"
 )
-_LOOKED_AT = 500  # best subgroups that the list is made of
-_MOST_PEOPLE = 1_000_000  # of counts that are looked at one by one
-_REASONS = 6  # columns named in an error
+# Best subgroups, of which the list is made.
+_LOOKED_AT = 500
+# People of counts that are looked at one by one.
+_MOST_PEOPLE = 1_000_000
+# Columns named in an error.
+_REASONS = 6
 
 
 @in_one_order
@@ -121,14 +124,16 @@ def find_subgroups(
     ----------
     P. H. Westfall and S. S. Young (1993), Resampling-based multiple testing. Wiley.
     """
-    for name, whole in (("depth", depth), ("min_size", min_size), ("most", most)):
-        validation.check_whole(name, whole, at_least=1)
+    validation.check_whole("depth", depth, at_least=1)
+    validation.check_whole("min_size", min_size, at_least=1)
+    validation.check_whole("most", most, at_least=1)
     validation.check_whole("n_permutations", n_permutations, at_least=1)
     if not 0 < alpha < 1:
         raise ValueError(f"`alpha` must lie between 0 and 1, got {alpha!r}.")
     validation.check_one_of("measure", measure, SEARCHED_MEASURES)
     frame = validation.as_frame("frame", frame)
-    frame = frame.set_axis(frame.columns.map(str), axis=1)  # names may be numbers
+    # Names may be numbers.
+    frame = frame.set_axis(frame.columns.map(str), axis=1)
     columns = None if columns is None else [str(name) for name in columns]
     people = people_of(sample_weight)
     if people is not None:
@@ -153,8 +158,10 @@ def find_subgroups(
     about, value, least_value, width, worth = _values(y_pred, y_true, measure)
     names, group = validation.encode_groups(sensitive_features, value)
     if len(frame) != len(value):
-        message = f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}"
-        raise ValueError(f"{message}; give the rows that were predicted.")
+        raise ValueError(
+            f"`frame` has {len(frame):,} rows, `y_pred` {len(value):,}; give the rows "
+            "that were predicted."
+        )
     unit = variance.unit_codes(cluster, len(value))
     weight = counting.sampling_weights("sample_weight", sample_weight, len(value))
     if weight is not None:
@@ -193,28 +200,42 @@ def find_subgroups(
     candidates = search(rows, depth, least, critical, most=_LOOKED_AT)
     inside = _Masks(searched)
     listed = without_redundant(rows, candidates, inside, critical=critical, most=most)
-    table = pd.DataFrame([_row(rows, c, inside(c), critical) for c in listed])
+    estimates = [_row(rows, item, inside(item), critical) for item in listed]
+    table = pd.DataFrame(estimates)
     # Statistics under permutation are of single precision.
     z = table["z"].to_numpy() * (1 - 1e-5)
-    n_beyond = (largest[:, None] >= z).sum(0)
+    n_beyond = (largest[:, None] >= z).sum(axis=0)
     table["p_adjusted"] = (1 + n_beyond) / (1 + n_permutations)
     if confirming.any():
         # Rows that took no part in the search: only the listed subgroups count.
         critical = float(-ndtri(alpha / max(1, len(listed)) / 2))
-        rows = rows_at(confirming)
+        pairs = list(zip(table["lower"], table["higher"], strict=True))
+        confirming_rows = rows_at(confirming)
         inside = _Masks(frame[confirming])
-        group_pairs = zip(table["lower"], table["higher"], strict=True)
-        confirmed = [
-            _row(rows, conditions, inside(conditions), critical, pair=pair)
-            for conditions, pair in zip(listed, group_pairs, strict=True)
-        ]
-        table = pd.DataFrame(confirmed)
-        table["p_adjusted"] = holm(2 * ndtr(-np.abs(table["z"].to_numpy())))
+        table = _confirmed(confirming_rows, listed, pairs, inside, critical)
     for side in ("lower", "higher"):
         table[f"rate_{side}"] = least_value + width * table[f"rate_{side}"]
         table[side] = [validation.value_label(names[k]) for k in table[side]]
     table[["gap", "ci_low", "ci_high"]] *= width
     table.attrs |= {"n_searched": n_searched, "critical": critical, "skipped": skipped}
+    return table
+
+
+def _confirmed(
+    rows: Rows,
+    listed: Sequence[Conditions],
+    pairs: Sequence[tuple[int, int]],
+    inside: "_Masks",
+    critical: float,
+) -> pd.DataFrame:
+    """Return the table of listed subgroups on rows that confirm, with Holm's p."""
+    confirmed = []
+    for conditions, pair in zip(listed, pairs, strict=True):
+        mask = inside(conditions)
+        confirmed.append(_row(rows, conditions, mask, critical, pair=pair))
+    table = pd.DataFrame(confirmed)
+    p = 2 * ndtr(-np.abs(table["z"].to_numpy()))
+    table["p_adjusted"] = holm(p)
     return table
 
 
@@ -256,6 +277,7 @@ def _critical(largest: NDArray[Any], alpha: float) -> float:
 def _confirming(
     confirm: ArrayLike | None, about: Mask, min_size: int, measure: str
 ) -> tuple[Mask, int]:
+    """Return the rows that confirm, and the fewest rows of a subgroup searched."""
     counted = about
     if confirm is not None:
         chosen = np.asarray(confirm)
@@ -278,8 +300,9 @@ def _confirming(
         )
     if confirm is None:
         return np.zeros(len(about), bool), min_size
-    # in proportion to all rows, whichever the measure is about
-    return counted, ceil(min_size * (~chosen).sum() / chosen.sum())
+    # In proportion to all rows, whichever the measure is about.
+    least = ceil(min_size * (~chosen).sum() / chosen.sum())
+    return counted, least
 
 
 def _row(
@@ -302,7 +325,9 @@ def _row(
         effect = _design_effect(rows, inside, pair, critical)
         shrunk = shrunk._replace(variance=shrunk.variance * effect, degrees=None)
     gap = float(shrunk.gap)
-    half = float(shrunk.reach(critical)) if np.isfinite(shrunk.variance) else np.inf
+    half_width = np.inf
+    if np.isfinite(shrunk.variance):
+        half_width = float(shrunk.reach(critical))
     rate = counting.divide(counts.k, counts.n)
     n_rows = np.bincount(rows.group[inside], minlength=rows.n_groups)
     return {
@@ -316,8 +341,8 @@ def _row(
         "n_lower": int(n_rows[low]),
         "n_higher": int(n_rows[high]),
         "gap": rate[high] - rate[low],
-        "ci_low": np.clip(gap - half, -1, 1),
-        "ci_high": np.clip(gap + half, -1, 1),
+        "ci_low": np.clip(gap - half_width, -1, 1),
+        "ci_high": np.clip(gap + half_width, -1, 1),
         "z": np.copysign(np.sqrt(shrunk.squares), gap),
     }
 
@@ -360,13 +385,24 @@ def _design_effect(
 
 
 class _Values(NamedTuple):
-    """Numbers in [0, 1] that are compared, and how to turn them back."""
+    """Numbers in [0, 1] that are compared, and how to turn them back.
 
-    about: Mask  # the rows that the measure is about
+    Attributes
+    ----------
+    about : ndarray of bool
+        The rows that the measure is about.
+    value : ndarray
+    least, width : float
+        A number of the measure is ``least + width * value``.
+    worth : float, optional
+        That of `Rows`.
+    """
+
+    about: Mask
     value: NDArray[np.int64] | NDArray[np.float64]
     least: float
     width: float
-    worth: float | None  # of `Rows`
+    worth: float | None
 
 
 def _values(y_pred: ArrayLike, y_true: ArrayLike | None, measure: str) -> _Values:
@@ -380,7 +416,8 @@ def _values(y_pred: ArrayLike, y_true: ArrayLike | None, measure: str) -> _Value
         spread = value.var()
         # A number counts as so many rows of 0 and 1, which spread as much.
         worth = float(mean * (1 - mean) / spread) if spread > 0 else 1.0
-        return _Values(np.ones(len(value), bool), value, least, width, worth)
+        everybody = np.ones(len(value), bool)
+        return _Values(everybody, value, least, width, worth)
     decided = counting.binary_vector("y_pred", y_pred)
     if y_true is None and measure != "selection_rate":
         raise ValueError(f"`y_true` is needed for {measure!r}.")
@@ -389,34 +426,50 @@ def _values(y_pred: ArrayLike, y_true: ArrayLike | None, measure: str) -> _Value
     y = outcome.astype(np.float64)
     d = decided.astype(np.float64)
     is_about, is_counted = catalog.rate_of(measure)
-    return _Values(is_about(y, d), is_counted(y, d).astype(np.int64), 0.0, 1.0, None)
+    return _Values(
+        about=is_about(y, d),
+        value=is_counted(y, d).astype(np.int64),
+        least=0.0,
+        width=1.0,
+        worth=None,
+    )
 
 
 def _columns(
     frame: pd.DataFrame, columns: Sequence[str] | None, group: NDArray[np.int64]
 ) -> tuple[list[str], dict[str, str]]:
+    """Return the columns to search, and why another one is not searched."""
     names = list(frame.columns) if columns is None else list(columns)
     absent = [name for name in names if name not in frame]
     if absent:
-        message = f"The table has no columns {absent} to search"
-        raise ValueError(f"{message}; choose among {list(frame.columns)[:20]}.")
-    same = {
-        name: "is the sensitive feature" for name in names if _alike(frame[name], group)
-    }
-    return [name for name in names if name not in same], same
+        raise ValueError(
+            f"The table has no columns {absent} to search; choose among "
+            f"{list(frame.columns)[:20]}."
+        )
+    searched: list[str] = []
+    skipped: dict[str, str] = {}
+    for name in names:
+        if _codes_group(frame[name], group):
+            skipped[name] = "is the sensitive feature"
+        else:
+            searched.append(name)
+    return searched, skipped
 
 
-def _alike(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+def _codes_group(column: "pd.Series[Any]", group: NDArray[np.int64]) -> bool:
+    """Return whether a column has one value for each group, and another for others."""
     n_groups = int(group.max()) + 1
     if column.iloc[:1000].nunique(dropna=False) > n_groups:
         return False
     codes, values = pd.factorize(column, use_na_sentinel=False)
     if len(values) != n_groups:
         return False
-    return len(np.unique(codes * n_groups + group)) == n_groups
+    cells = np.unique(codes * n_groups + group)
+    return len(cells) == n_groups
 
 
 def _nothing_left(skipped: dict[str, str]) -> str:
+    """Return the error where no column can be searched."""
     if not skipped:
         return "`columns` is empty; name at least one column to search."
     reasons = [f"{name!r} {why}" for name, why in skipped.items()]
