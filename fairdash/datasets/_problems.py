@@ -62,60 +62,86 @@ def error(
 
 def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
     """Yield everything that makes the table unusable, the most basic first."""
-    if not frame.columns.is_unique:
-        twice = sorted(set(frame.columns[frame.columns.duplicated()].astype(str)))
-        message = f"The table has more than one column named {twice}."
-        yield error("duplicate column", twice[0], message, "Rename all but one.")
-        return
-    missing = [column for column in roles.columns() if column not in frame]
-    columns = [cut(str(name), NAME_LETTERS) for name in frame.columns[:20]]
-    for column in missing:
+    # A stage may rely on what the stages before it checked.
+    stages = (
+        _name_errors,
+        _column_errors,
+        _text_errors,
+        _cut_errors,
+        _condition_errors,
+        _row_errors,
+    )
+    for stage in stages:
+        errors = list(stage(frame, roles))
+        yield from errors
+        if errors:
+            return
+
+
+def _name_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield the first name that several columns have."""
+    repeated = frame.columns[frame.columns.duplicated()]
+    if len(repeated):
+        names = sorted(set(repeated.astype(str)))
+        message = f"The table has more than one column named {names}."
+        yield error("duplicate column", names[0], message, "Rename all but one.")
+
+
+def _column_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield the columns of roles that are absent, or hold no single values."""
+    offered = [cut(str(name), NAME_LETTERS) for name in frame.columns[:20]]
+    for column in roles.columns():
+        if column not in frame:
+            yield error(
+                "missing column",
+                column,
+                f"The table has no column {column!r}.",
+                f"Choose one of {offered}.",
+                action=_leave_out(column, "not in the table", roles),
+            )
+    for column in roles.columns():
+        if column in frame and is_nested(frame[column]):
+            yield error(
+                "nested values",
+                column,
+                f"The cells of {column!r} hold lists or records.",
+                "Choose a column of single values, or split it into several columns.",
+                len(frame),
+                action=_leave_out(column, "lists or records", roles),
+            )
+
+
+def _text_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield the columns that are cut as numbers but hold text."""
+    cut_columns = []
+    if isinstance(roles.positive, Cut):
+        cut_columns.append(roles.target)
+    # Ranges such as 25-34 have ends to cut at.
+    sensitive = roles.sensitive_feature
+    if roles.sensitive_cuts and range_labels(frame[sensitive]) is None:
+        cut_columns.append(sensitive)
+    for column in cut_columns:
+        if is_number(frame[column]):
+            continue
         yield error(
-            "missing column",
+            "no number to cut",
             column,
-            f"The table has no column {column!r}.",
-            f"Choose one of {columns}.",
-            action=_leave_out(column, "not in the table", roles),
-        )
-    nested = [c for c in roles.columns() if c in frame and is_nested(frame[c])]
-    for column in nested:
-        yield error(
-            "nested values",
-            column,
-            f"The cells of {column!r} hold lists or records.",
-            "Choose a column of single values, or split it into several columns.",
+            f"{column!r} is cut as a number but holds text: "
+            f"{count_labels(frame[column], 3)}.",
+            "Read the column as a number, or choose among its values.",
             len(frame),
-            action=_leave_out(column, "lists or records", roles),
         )
-    if missing or nested:
-        return
-    cuts = {roles.target: isinstance(roles.positive, Cut)}
-    cuts[roles.sensitive_feature] = bool(roles.sensitive_cuts)
-    text = [c for c, is_cut in cuts.items() if is_cut and not is_number(frame[c])]
-    # ranges such as 25-34 have ends to cut at
-    text = [c for c in text if c == roles.target or range_labels(frame[c]) is None]
-    for column in text:
-        labels = count_labels(frame[column], 3)
-        message = f"{column!r} is cut as a number but holds text: {labels}."
-        remedy = "Read the column as a number, or choose among its values."
-        yield error("no number to cut", column, message, remedy, len(frame))
-    if text:
-        return
-    cut_errors = list(_cut_errors(frame, roles))
-    if cut_errors:
-        yield from cut_errors
-        return
-    condition_errors = list(_condition_errors(frame, roles))
-    if condition_errors:
-        yield from condition_errors
-        return
+
+
+def _row_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield what is wrong with the rows that are used, or that none is."""
     used, excluded = exclude_rows(frame, row_reasons(frame, roles))
     if not used.any():
-        column = roles.target
         message = f"None of the {len(frame):,} rows can be used."
         if excluded:
             message += f" {'; '.join(map(str, excluded))}."
-        yield error("no rows", column, message, "Loosen the row filter or the groups.")
+        remedy = "Loosen the row filter or the groups."
+        yield error("no rows", roles.target, message, remedy)
         return
     yield from _target_errors(frame[roles.target][used], roles)
     yield from _group_errors(frame, roles, used)
@@ -126,6 +152,7 @@ def find_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def _cut_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
+    """Yield the cut that lies inside a range of the sensitive feature, if one does."""
     column = roles.sensitive_feature
     if not roles.sensitive_cuts or is_number(frame[column]):
         return
@@ -138,7 +165,9 @@ def _cut_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
 
 
 def _condition_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
-    for condition in roles.rows:  # `keep` of an earlier version refuses no value
+    """Yield the conditions on rows that cannot be tested, or ask for absent values."""
+    # `keep` of an earlier version refuses no value.
+    for condition in roles.rows:
         name = ", ".join(condition.columns())
         try:
             condition.holds(frame)
@@ -147,47 +176,57 @@ def _condition_errors(frame: pd.DataFrame, roles: Roles) -> Iterator[Problem]:
             yield error("condition does not fit", name, str(refusal), remedy)
             continue
         for column, values in condition.absent_values(frame).items():
-            message = f"No row has {column!r} = {value_spans(values)}, which the rows "
-            message += f"are chosen by; its values are {count_labels(frame[column])}."
+            message = (
+                f"No row has {column!r} = {value_spans(values)}, which the rows are "
+                f"chosen by; its values are {count_labels(frame[column])}."
+            )
             remedy = "Remove these values from the condition."
             yield error("value of condition absent", column, message, remedy)
 
 
 def _leave_out(column: str, reason: str, roles: Roles) -> Remedy | None:
+    """Return the step that makes a column no feature, None where it is none."""
     if column not in roles.features:
         return None
     return Remedy(kind="leave_out", column=column, reason=reason)
 
 
 def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
-    name = f"The outcome {roles.target!r}"
+    """Yield why an outcome does not have two sides, or lacks a chosen value."""
     n_rows = len(target)
     if isinstance(roles.positive, Cut):
-        above = int(outcomes(target, roles.positive).sum())
-        if 0 < above < n_rows:
-            return
-        message = f"{above:,} of {n_rows:,} rows have {roles.outcome()}."
-        remedy = f"Cut between {target.min():g} and {target.max():g}."
-        yield error("target not binary", roles.target, message, remedy, n_rows)
+        n_positive = int(outcomes(target, roles.positive).sum())
+        if not 0 < n_positive < n_rows:
+            message = f"{n_positive:,} of {n_rows:,} rows have {roles.outcome()}."
+            remedy = f"Cut between {target.min():g} and {target.max():g}."
+            yield error("target not binary", roles.target, message, remedy, n_rows)
         return
     _, labels = label_codes(target)
     counts = count_labels(target)
-    strict = isinstance(roles.positive, str) and not roles.negative
-    wanted = set(roles.positive_values())
-    if len(labels) != 2 if strict else len(labels) < 2 or wanted >= set(labels):
-        message = f"{name} has {plural(len(labels), 'value')} where two are needed: "
-        if not strict:
-            message = f"Every row has {roles.outcome()}: "
+    # A single positive value asks for exactly one other value.
+    needs_two_values = isinstance(roles.positive, str) and not roles.negative
+    positive = set(roles.positive_values())
+    if needs_two_values:
+        is_binary = len(labels) == 2
+        message = (
+            f"The outcome {roles.target!r} has {plural(len(labels), 'value')} where "
+            f"two are needed: {counts}."
+        )
+    else:
+        is_binary = len(labels) >= 2 and not positive >= set(labels)
+        message = f"Every row has {roles.outcome()}: {counts}."
+    if not is_binary:
         remedy = "Choose all values that count as positive, or a column of two values."
         if is_number(target) and not is_coded(target):
             remedy = f"Choose a cut (Positive if), such as > {target.median():g}."
-        message += f"{counts}."
         yield error("target not binary", roles.target, message, remedy, n_rows)
-    sides = {"positive": wanted, "negative": set(roles.negative)}
+    sides = {"positive": positive, "negative": set(roles.negative)}
     for side, values in sides.items():
         for value in sorted(values - set(labels)):
-            message = f"No row has the {side} value {value!r} in the outcome "
-            message += f"{roles.target!r}; its values are {counts}."
+            message = (
+                f"No row has the {side} value {value!r} in the outcome "
+                f"{roles.target!r}; its values are {counts}."
+            )
             remedy = f"Choose one of these values as the {side} one."
             yield error(f"{side} value absent", roles.target, message, remedy)
 
@@ -195,33 +234,44 @@ def _target_errors(target: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
 def _group_errors(
     frame: pd.DataFrame, roles: Roles, used: NDArray[np.bool_]
 ) -> Iterator[Problem]:
+    """Yield why the groups of the rows used cannot be compared, if they cannot."""
     column = roles.sensitive_feature
     table = frame if used.all() else frame.loc[used, list(roles.sensitive_columns())]
     codes, names = group_codes(table, roles)
     counts = np.bincount(codes, minlength=len(names))
     empty = [name for name, count in zip(names, counts, strict=True) if not count]
-    name = f"The sensitive feature {column!r}"
     if len(names) > MOST_GROUPS:
-        check = "too many groups"
-        message = f"{name} makes {len(names):,} groups; at most {MOST_GROUPS} can be "
-        message += "compared."
-        remedy = "Compare some values with all others (`groups`), cut a number in "
-        remedy += "ranges (`sensitive_cuts`), or cross fewer columns."
+        yield error(
+            "too many groups",
+            column,
+            f"The sensitive feature {column!r} makes {len(names):,} groups; at most "
+            f"{MOST_GROUPS} can be compared.",
+            "Compare some values with all others (`groups`), cut a number in ranges "
+            "(`sensitive_cuts`), or cross fewer columns.",
+            len(table),
+        )
     elif np.count_nonzero(counts) < 2:
-        check = "one group"
-        message = f"{name} has one group only: {count_labels(table[column])}."
-        remedy = "Choose a column or groups that split the rows in two or more groups."
+        yield error(
+            "one group",
+            column,
+            f"The sensitive feature {column!r} has one group only: "
+            f"{count_labels(table[column])}.",
+            "Choose a column or groups that split the rows in two or more groups.",
+            len(table),
+        )
     elif empty:
-        check = "empty group"
-        message = f"No row of {column!r} is in the groups {empty}; its values are "
-        message += f"{count_labels(table[column])}."
-        remedy = "Remove these groups or change their values."
-    else:
-        return
-    yield error(check, column, message, remedy, len(table))
+        yield error(
+            "empty group",
+            column,
+            f"No row of {column!r} is in the groups {empty}; its values are "
+            f"{count_labels(table[column])}.",
+            "Remove these groups or change their values.",
+            len(table),
+        )
 
 
 def _feature_errors(feature: "pd.Series[Any]", roles: Roles) -> Iterator[Problem]:
+    """Yield why a column cannot be a feature, if it cannot."""
     name = str(feature.name)
     infinite = pd.Series(False)
     if pd.api.types.is_float_dtype(feature):
