@@ -81,8 +81,6 @@ if TYPE_CHECKING:
         make_dataset,
         read_units,
         read_weights,
-        split,
-        training_rows,
     )
     from fairdash.datasets._encode import (
         MISSING,
@@ -114,6 +112,7 @@ if TYPE_CHECKING:
         row_reasons,
     )
     from fairdash.datasets._scores import AddedScores, ScoreColumn, ScoreKind
+    from fairdash.datasets._split import split, training_rows
     from fairdash.datasets._subgroups import Subgroups
     from fairdash.datasets._values import Cut
     from fairdash.datasets.bins import default_width, has_bins, quantile_cuts

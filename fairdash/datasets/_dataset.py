@@ -1,11 +1,11 @@
-"""A table with its roles, ready for any method, and its split into parts."""
+"""A table with its roles, ready for any method."""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from fairdash.datasets._rows import (
     outcomes,
     row_reasons,
 )
+from fairdash.datasets._split import split
 from fairdash.datasets._subgroups import Subgroups
 from fairdash.datasets._values import Cut
 from fairdash.datasets.column_kinds import (
@@ -35,9 +36,8 @@ from fairdash.datasets.column_kinds import (
 from fairdash.datasets.remedies import prepare
 from fairdash.datasets.table_notes import DrawnRows, JoinedTable, notes_of
 
-N_LOTS = 20  # into which the people of each row of counts are dealt
-FRACTIONS = (0.6, 0.2, 0.2)  # of training, validation and test rows
-_TEST = 2  # place of the test rows among the parts
+# Into so many the people of each row of counts are dealt.
+N_LOTS = 20
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ class Dataset:
     def group_sizes(self) -> dict[str, int]:
         """How many people each group has."""
         sizes = np.bincount(self.group, self.people, minlength=len(self.group_names))
-        return {n: int(k) for n, k in zip(self.group_names, sizes, strict=True)}
+        whole_sizes = map(int, sizes)
+        return dict(zip(self.group_names, whole_sizes, strict=True))
 
     @property
     def n_read(self) -> int:
@@ -159,8 +160,9 @@ class Dataset:
     @cached_property
     def unit(self) -> NDArray[np.int64] | None:
         """The unit of each row, of `read_units`, None without such a column."""
-        name = self.roles.unit
-        return None if name is None else read_units(self.frame[name])
+        if self.roles.unit is None:
+            return None
+        return read_units(self.frame[self.roles.unit])
 
     @property
     def dealt(self) -> NDArray[np.int64] | None:
@@ -207,17 +209,21 @@ class Dataset:
 
         Each part must have two groups, and the training rows both outcomes.
         """
-        parts = split(self)  # every seed deals as many rows of a cell to each
+        # Every seed deals as many rows of a cell to each part.
+        parts = split(self)
         n_groups = [len(np.unique(self.group[rows])) for rows in parts]
-        return min(n_groups) > 1 and len(np.unique(self.y[parts.train])) > 1
+        n_outcomes = len(np.unique(self.y[parts.train]))
+        return min(n_groups) > 1 and n_outcomes > 1
 
     @cached_property
     def missing_numbers(self) -> tuple[str, ...]:
         """The features that are numbers and missing in some row."""
-        features = ((name, self.frame[name]) for name in self.roles.features)
-        return tuple(
-            name for name, column in features if is_number(column) and column.hasnans
-        )
+        names = []
+        for name in self.roles.features:
+            column = self.frame[name]
+            if is_number(column) and column.hasnans:
+                names.append(name)
+        return tuple(names)
 
     @cached_property
     def key(self) -> str:
@@ -239,8 +245,8 @@ class Dataset:
 def read_units(column: "pd.Series[Any]") -> NDArray[np.int64]:
     """Return units as codes from 0; a row without a value is a unit of its own."""
     codes, labels = label_codes(column)
-    alone = codes < 0
-    codes[alone] = len(labels) + np.arange(alone.sum())
+    is_missing = codes < 0
+    codes[is_missing] = len(labels) + np.arange(is_missing.sum())
     return codes
 
 
@@ -254,12 +260,14 @@ def read_weights(
     """
     numbers = pd.to_numeric(column, errors="coerce")
     weight = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    is_weight = np.isfinite(weight) & (weight >= 0)
+    wrong = np.flatnonzero(~is_weight)
     if len(wrong):
+        first = wrong[0]
         raise ValueError(
             f"{column.name!r} cannot be the sampling weight. {len(wrong)} of the rows "
-            f"used hold no number of 0 or more, first row {row_number[wrong[0]] + 1} "
-            f"with {as_written(column.iloc[wrong[0]])}. Choose another column, or "
+            f"used hold no number of 0 or more, first row {row_number[first] + 1} "
+            f"with {as_written(column.iloc[first])}. Choose another column, or "
             "exclude these rows."
         )
     if not weight.any():
@@ -286,18 +294,21 @@ def make_dataset(
         there are fewer than two groups, or a feature identifies rows.
     """
     frame = as_frame("frame", frame)
-    if frame.columns.is_unique:  # else find_errors says so
+    # Where a name stands twice, find_errors says so.
+    if frame.columns.is_unique:
         frame = prepare(frame, roles)
-    problems = list(find_errors(frame, roles))
-    if problems:
-        raise ValueError(first_few((f"{p.message} {p.remedy}" for p in problems), " "))
+    errors = list(find_errors(frame, roles))
+    if errors:
+        sentences = (f"{error.message} {error.remedy}" for error in errors)
+        raise ValueError(first_few(sentences, " "))
     people = None
     if roles.count is not None:
         people = RowCounts.of(roles.count, frame[roles.count].array)
     used, excluded = exclude_rows(frame, row_reasons(frame, roles), people)
     row_number = np.flatnonzero(used)
     lot = None
-    table = (frame if used.all() else frame[used]).reset_index(drop=True)
+    table = frame if used.all() else frame[used]
+    table = table.reset_index(drop=True)
     if people is not None:
         table, row_number, lot = _in_lots(table, roles, row_number)
     group, group_names = group_codes(table, roles)
@@ -313,7 +324,8 @@ def make_dataset(
         table_key=key,
         lot=lot,
     )
-    _ = dataset.sample_weight  # refused now, not by a page that uses it
+    # Weights are refused now, not by a page that uses them.
+    _ = dataset.sample_weight
     return dataset
 
 
@@ -321,151 +333,20 @@ def _in_lots(
     table: pd.DataFrame, roles: Roles, row_number: NDArray[np.int64]
 ) -> tuple[pd.DataFrame, NDArray[np.int64], NDArray[np.int64]]:
     """Return rows of counts dealt into lots, their numbers and their lots."""
-    column = table[roles.count].array
-    rows, lot, counts = RowCounts.of(str(roles.count), column, row_number).lots(N_LOTS)
+    name = str(roles.count)
+    row_counts = RowCounts.of(name, table[roles.count].array, row_number)
+    rows, lot, counts = row_counts.lots(N_LOTS)
     dealt = table.iloc[rows].reset_index(drop=True)
     numbers = np.asarray(counts).astype(np.int64)
-    dealt = with_columns(dealt, {str(roles.count): numbers})
+    dealt = with_columns(dealt, {name: numbers})
     return dealt, row_number[rows], lot
 
 
 def _content_key(dataset: Dataset) -> str:
+    """Return the sha256 of every value, and of which rows of the table are used."""
     digest = hashlib.sha256(dataset.row_number.tobytes())
     for name, column in dataset.frame.items():
         codes, values = pd.factorize(column.map(str) if is_nested(column) else column)
         digest.update(f"{name}:{column.dtype}:{list(values)!r}".encode())
         digest.update(codes.astype(np.int64).tobytes())
     return digest.hexdigest()
-
-
-class Split(NamedTuple):
-    """Sorted row indices; together every row once."""
-
-    train: NDArray[np.int64]
-    validation: NDArray[np.int64]
-    test: NDArray[np.int64]
-
-
-def split(
-    dataset: Dataset,
-    seed: int = 0,
-    *,
-    fractions: tuple[float, float, float] = FRACTIONS,
-) -> Split:
-    """Split rows at random, each outcome and group in the same proportions.
-
-    The rows are shuffled within each cell (outcome x group) and dealt like cards, in
-    the fixed sequence whose every stretch comes closest to ``fractions``: the shares of
-    training, validation and test rows, which add up to 1. So a cell of five rows or
-    more gives rows to all three parts, and the totals are exact to one row. With
-    ``roles.unit`` whole units are dealt, and rows of one unit are in one part. A
-    table of counts is dealt by lots: each is a random sample of the people. With
-    ``roles.test_rows`` of "shared" every seed has the test rows of seed 0, and deals
-    the others anew.
-    """
-    whole = abs(sum(fractions) - 1) <= 1e-9  # false of a NaN, too
-    if len(fractions) != 3 or min(fractions) <= 0 or not whole:
-        message = (
-            f"`fractions` must be three numbers > 0 that add up to 1, got {fractions}."
-        )
-        raise ValueError(message)
-    cell, size, unit = _units(dataset)
-    part = _deal(cell, size, fractions, seed)
-    if seed and dataset.roles.test_rows == "shared":
-        test = _deal(cell, size, fractions, 0) == _TEST
-        part = np.full(len(cell), _TEST, dtype=np.int8)
-        rest = np.array(fractions[:_TEST]) / sum(fractions[:_TEST])
-        part[~test] = _deal(cell[~test], size[~test], tuple(rest), seed)
-    if unit is not None:
-        part = part[unit]
-    return Split(*(np.flatnonzero(part == i) for i in range(3)))
-
-
-def _deal(
-    cell: NDArray[np.int64],
-    size: NDArray[np.int64],
-    fractions: tuple[float, ...],
-    seed: int,
-) -> NDArray[np.int8]:
-    """Return the part of each unit, dealt at random cell by cell."""
-    shuffled = np.random.default_rng(seed).permutation(len(cell))
-    dealt = shuffled[np.lexsort((size[shuffled], cell[shuffled]))]
-    part = np.empty(len(cell), dtype=np.int8)
-    part[dealt] = _sequence(len(cell), fractions)
-    return part
-
-
-def _units(
-    dataset: Dataset,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64] | None]:
-    unit = dataset.dealt
-    if unit is None:
-        cell = dataset.group * 2 + dataset.y
-        return cell, np.ones(len(cell), dtype=np.int64), None
-    if dataset.lot is not None:  # each holds everybody alike
-        _, unit = np.unique(unit, return_inverse=True)
-        sizes = np.bincount(unit)
-        return np.zeros(len(sizes), dtype=np.int64), np.ones_like(sizes), unit
-    _, first = np.unique(unit, return_index=True)
-    positive = np.bincount(unit, weights=dataset.y) > 0
-    return dataset.group[first] * 2 + positive, np.bincount(unit), unit
-
-
-def training_rows(
-    dataset: Dataset, seed: int = 0, n_rows: int | None = None
-) -> NDArray[np.int64]:
-    """Return the rows a model is trained on: those of `split`, or a `subsample`.
-
-    By default, and where there are no more than ``n_rows``, these are all training
-    rows.
-    """
-    train = split(dataset, seed).train
-    if n_rows is None or n_rows >= len(train):
-        return train
-    return subsample(dataset, train, n_rows, seed)
-
-
-def subsample(
-    dataset: Dataset, rows: NDArray[np.int64], n_rows: int, seed: int = 0
-) -> NDArray[np.int64]:
-    """Draw some of the rows at random, stratified by outcome and group.
-
-    A cell (outcome x group) of m rows gets ``m * n_rows / len(rows)`` of them, rounded,
-    and at least one. The result is sorted. Raises ValueError when ``n_rows`` is larger
-    than ``rows`` or smaller than the number of cells.
-    """
-    cell = dataset.group[rows] * 2 + dataset.y[rows]
-    n_cells = len(np.unique(cell))
-    if not n_cells <= n_rows <= len(rows):
-        raise ValueError(
-            f"`n_rows` must be {n_cells} (one row of each outcome in each group) to "
-            f"{len(rows)}, got {n_rows}."
-        )
-    return rows[draw_in_cells(cell, n_rows, seed)]
-
-
-def draw_in_cells(
-    cell: NDArray[np.int64], n_rows: int, seed: int = 0
-) -> NDArray[np.int64]:
-    """Return sorted positions of ``n_rows`` rows, each cell in proportion.
-
-    A cell that would get none gets one, which the largest cells give; there must be as
-    many rows as cells.
-    """
-    sizes = np.bincount(cell)
-    ends = np.cumsum(sizes) * n_rows / len(cell)
-    counts = np.diff(np.floor(ends + 0.5).astype(np.int64), prepend=0)
-    counts = np.maximum(counts, sizes > 0)
-    for _ in range(counts.sum() - n_rows):
-        counts[counts.argmax()] -= 1
-    shuffled = np.random.default_rng(seed).permutation(len(cell))
-    dealt = shuffled[np.argsort(cell[shuffled], kind="stable")]
-    place = np.arange(len(cell)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return np.sort(dealt[place < np.repeat(counts, sizes)])
-
-
-@lru_cache(maxsize=4)
-def _sequence(n: int, fractions: tuple[float, ...]) -> NDArray[np.int8]:
-    turns = [(np.arange(n) + 0.5) / fraction for fraction in fractions]
-    order = np.argsort(np.round(np.concatenate(turns), 6), kind="stable")[:n]
-    return (order // n).astype(np.int8)

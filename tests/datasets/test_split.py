@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdash.datasets import Roles, make_dataset, split
-from fairdash.datasets._dataset import subsample
+from fairdash.datasets._split import subsample
 from fairdash.datasets.guessing.roles import guess_roles
 
 ROLES = Roles(target="y", positive=1, sensitive_feature="s", features=("x",))

@@ -91,23 +91,27 @@ def spellings(
     name: str, codes: NDArray[np.int64], labels: Sequence[str]
 ) -> Iterator[Problem]:
     """Yield that labels differ by capitals or spaces only, with the usual spelling."""
-    same: dict[str, list[int]] = {}
-    for position, label in enumerate(labels):
-        same.setdefault(" ".join(label.lower().split()), []).append(position)
-    if len(same) == len(labels):
+    codes_by_spelling: dict[str, list[int]] = {}
+    for code, label in enumerate(labels):
+        plain = " ".join(label.lower().split())
+        codes_by_spelling.setdefault(plain, []).append(code)
+    if len(codes_by_spelling) == len(labels):
         return
     counts = column_kinds.count_codes(codes, len(labels))
     changes: dict[str, str] = {}
-    for positions in same.values():
-        usual = max(positions, key=lambda i: int(counts[i]))
-        changes |= {labels[i]: labels[usual] for i in positions if i != usual}
-    odd = np.array([*(label in changes for label in labels), False])[codes]
+    for same in codes_by_spelling.values():
+        usual = max(same, key=lambda code: int(counts[code]))
+        for code in same:
+            if code != usual:
+                changes[labels[code]] = labels[usual]
+    is_changed = [label in changes for label in labels]
+    n_changed = column_kinds.by_code(is_changed, codes, missing=False).sum()
     old, new = next(iter(changes.items()))
     yield Problem(
         "warning",
         "spellings",
         name,
-        int(odd.sum()),
+        int(n_changed),
         f"{name!r} has values that differ by capitals or spaces only, such as "
         f"{old!r} and {new!r}.",
         "Write each in its usual way.",
@@ -118,8 +122,9 @@ def spellings(
 def group_findings(column: "pd.Series[Any]") -> Iterator[Problem]:
     """Yield why the values of a column make no groups, or too many to compare."""
     name = str(column.name)
+    # Nested cells are refused elsewhere.
     if column_kinds.is_nested(column):
-        return  # refused elsewhere
+        return
     codes, labels = column_kinds.label_codes(column)
     sizes = column_kinds.count_codes(codes, len(labels))
     if len(labels) > MOST_GROUPS and 2 * len(labels) > sizes.sum():
@@ -195,7 +200,9 @@ def written_times(frame: pd.DataFrame) -> int:
     plain = frame[[name for name in frame if not column_kinds.is_nested(frame[name])]]
     hashed = pd.util.hash_pandas_object(plain, index=False)
     counts = hashed.value_counts().to_numpy()
-    return int(np.gcd.reduce(counts)) if len(counts) >= FEWEST_WRITTEN else 1
+    if len(counts) < FEWEST_WRITTEN:
+        return 1
+    return int(np.gcd.reduce(counts))
 
 
 def _names_rows(distinct: pd.DataFrame) -> bool:

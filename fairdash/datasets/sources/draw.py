@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pyarrow import compute
 
 from fairdash._validation import check_one_of
-from fairdash.datasets._dataset import draw_in_cells
 from fairdash.datasets._roles import Roles
+from fairdash.datasets._split import draw_in_cells
 from fairdash.datasets.guessing.roles import guess_roles
 from fairdash.datasets.reading.convert import convert_table
 from fairdash.datasets.reading.source import MOST_CELLS
