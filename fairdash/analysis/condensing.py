@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 
 from fairdash._counts import RowCounts
 
-FEWEST_ROWS = 10_000  # of fewer rows nothing is gained
-_LEAST_REPEATS = 4  # rows a cell, on average
-_MOST_CELLS = 2**40  # of all values crossed, present or not
+# Of fewer rows nothing is gained.
+FEWEST_ROWS = 10_000
+# Rows a cell, on average.
+_LEAST_REPEATS = 4
+# Of all values crossed, present or not.
+_MOST_CELLS = 2**40
 
 
 class Cells(NamedTuple):
@@ -51,27 +54,32 @@ def cells_of(y: Any, decided: Any, *labels: Any) -> Cells | None:
     n_rows = len(decided)
     if n_rows < FEWEST_ROWS:
         return None
-    code = np.zeros(n_rows, dtype=np.int64)
+    cell = np.zeros(n_rows, dtype=np.int64)
     n_cells = 1
-    for values, is_binary in (
-        (y, True),
-        (decided, True),
-        *((x, False) for x in labels),
-    ):
-        if values is None:
-            continue
-        codes, distinct = pd.factorize(_column(values), use_na_sentinel=is_binary)
-        if is_binary and (codes.min() < 0 or not set(distinct) <= {0, 1}):
+    outcomes = [values for values in (y, decided) if values is not None]
+    groups = [values for values in labels if values is not None]
+    for values in outcomes:
+        codes, distinct = pd.factorize(_column(values))
+        has_missing = codes.min() < 0
+        if has_missing or not set(distinct) <= {0, 1}:
             return None
-        n_cells *= max(len(distinct), 1)
+        n_cells *= len(distinct)
+        cell = cell * len(distinct) + codes
+    for values in groups:
+        # A missing label is a label of its own.
+        codes, distinct = pd.factorize(_column(values), use_na_sentinel=False)
+        n_cells *= len(distinct)
         if n_cells > _MOST_CELLS:
             return None
-        code = code * len(distinct) + codes
-    _, first, counts = np.unique(code, return_index=True, return_counts=True)
+        cell = cell * len(distinct) + codes
+    _, first, counts = np.unique(cell, return_index=True, return_counts=True)
     if len(first) * _LEAST_REPEATS > n_rows:
         return None
     return Cells(first.astype(np.int64), counts.astype(np.float64).view(RowCounts))
 
 
-def _column(values: Any) -> Any:
-    return values if isinstance(values, pd.Series) else pd.Series(np.asarray(values))
+def _column(values: Any) -> "pd.Series[Any]":
+    """Return values as a column of pandas."""
+    if isinstance(values, pd.Series):
+        return values
+    return pd.Series(np.asarray(values))

@@ -10,10 +10,13 @@ from scipy import sparse
 from fairdash._counts import people_of
 from fairdash.metrics import counting
 
-_LEAST = 999  # permutations
-_TIMES = 40  # a column: Holm's smallest p-value is a twentieth of 1 / columns
+# Fewest permutations ...
+_LEAST = 999
+# ... and how many a column: Holm's smallest p-value is a twentieth of 1 / columns.
+_TIMES = 40
 _MOST_CUTS = 200
-_CHUNK = 100  # permutations at a time, for memory
+# Permutations at a time, for memory.
+_CHUNK = 100
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
@@ -30,8 +33,8 @@ class Sample(NamedTuple):
     @property
     def plain(self) -> bool:
         """Whether rows, or the people of counts, are independent and weigh alike."""
-        weighed = self.weight is not None and self.people is None
-        return not weighed and self.unit is None
+        is_weighted = self.weight is not None and self.people is None
+        return not is_weighted and self.unit is None
 
     @property
     def people(self) -> Array | None:
@@ -69,10 +72,12 @@ class Dealt(NamedTuple):
         n_units = 0
         for sample, size in zip(samples, sizes, strict=True):
             unit = np.arange(size) if sample.unit is None else sample.unit
-            codes = pd.factorize(unit)[0]
-            units.append(codes + n_units)  # a unit is of one table
+            weight = np.ones(size) if sample.weight is None else sample.weight
+            codes, _ = pd.factorize(unit)
+            # A unit is of one table: those of the second are numbered on.
+            units.append(codes + n_units)
+            weights.append(weight)
             n_units += int(codes.max(initial=-1)) + 1
-            weights.append(np.ones(size) if sample.weight is None else sample.weight)
         observed = np.zeros(n_units, dtype=bool)
         observed[units[1]] = True
         rng = np.random.default_rng(random_state)

@@ -107,10 +107,13 @@ class Bound:
 
     def side(self, estimate: float, low: float, high: float) -> LimitSide:
         """Return where an estimate and its interval lie."""
-        far, near = (high, low) if self.upper else (low, high)
+        farther_end = high if self.upper else low
+        nearer_end = low if self.upper else high
         if self.keeps(estimate):
-            return LimitSide.WHOLLY_WITHIN if self.keeps(far) else LimitSide.WITHIN
-        return LimitSide.BEYOND if self.keeps(near) else LimitSide.WHOLLY_BEYOND
+            is_whole = self.keeps(farther_end)
+            return LimitSide.WHOLLY_WITHIN if is_whole else LimitSide.WITHIN
+        reaches_back = self.keeps(nearer_end)
+        return LimitSide.BEYOND if reaches_back else LimitSide.WHOLLY_BEYOND
 
 
 def judge(

@@ -43,6 +43,7 @@ def as_kind(column: "pd.Series[Any]", kind: str) -> "pd.Series[Any]":
 
 
 def _labels_of(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return values as labels."""
     return values.map(value_label)
 
 
@@ -126,7 +127,8 @@ def _per_value(
     changed = change(pd.Series(np.asarray(values), dtype=object))
     if changed.dtype == object:
         changed = changed.convert_dtypes()
-    cells: pd.Series[Any] = changed.reindex(codes)  # code -1 has no value: missing
+    # Code -1 has no value there: its cells become missing.
+    cells: pd.Series[Any] = changed.reindex(codes)
     cells.index = column.index
     cells.name = column.name
     return cells

@@ -57,9 +57,10 @@ def guess_count(frame: pd.DataFrame, names: Iterable[str]) -> str | None:
         is_possible = name in n_values and of_many_values in ([], [name])
         if is_possible and _may_count(frame, name, n_values):
             candidates.append(name)
-    named = [name for name in candidates if words(name) & COUNT_WORDS]
-    best_first = named or candidates
-    return best_first[0] if best_first else None
+    for name in candidates:
+        if words(name) & COUNT_WORDS:
+            return name
+    return candidates[0] if candidates else None
 
 
 def _numbers_rows(column: "pd.Series[Any]") -> bool:
@@ -77,8 +78,8 @@ def _may_count(frame: pd.DataFrame, name: str, n_values: Mapping[str, int]) -> b
         return False
     if column.min() < 0 or column.min() == column.max() or len(n_values) < 2:
         return False
-    # Rows of a table of counts fill its cells; those of people leave most empty
-    n_cells = math.prod(n for other, n in n_values.items() if other != name)
+    # Rows of a table of counts fill its cells; those of people leave most empty.
+    n_cells = math.prod(n for peer, n in n_values.items() if peer != name)
     if n_cells > FULLEST * len(frame):
         return False
     return not frame.drop(columns=name).duplicated().any()

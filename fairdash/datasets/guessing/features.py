@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from fairdash.datasets import column_kinds
 from fairdash.datasets._rows import outcomes
@@ -16,7 +18,7 @@ BOOKKEEPING = listed("bookkeeping")
 PARTS = listed("parts")
 DATE_WORDS = {"date", "dob", "timestamp"}
 TIME_WORDS = {"year", "yr", "day", "days", "month", "months", "time", "two", "one"}
-# say nothing of the outcome, even in its name
+# These say nothing of the outcome, even in its name.
 VAGUE_WORDS = TIME_WORDS | {"column", "field", "attribute", "variable", "var"}
 KINDS = {"text": "free text", "id": "identifies rows", "date": "a date"}
 
@@ -33,46 +35,42 @@ def guess_features(
     rows. In a wide table only the columns that `looked_at` returns are read; the others
     are no features.
     """
-    all_names = list(map(str, frame.columns))
     whole = frame[looked_at(frame, target, sensitive)]
-    frame = whole
-    if len(frame) > column_kinds.SCREEN_ROWS:
-        frame = frame.iloc[column_kinds.some_rows(len(frame))]
-    has_outcome = frame[target].notna().to_numpy()
-    y = outcomes(frame.loc[has_outcome, target], positive)
-    group, _ = column_kinds.label_codes(frame[sensitive])
-    about = concept(frame[sensitive])
+    sample = whole
+    if len(whole) > column_kinds.SCREEN_ROWS:
+        sample = whole.iloc[column_kinds.some_rows(len(whole))]
+    has_outcome = sample[target].notna().to_numpy()
+    y = outcomes(sample.loc[has_outcome, target], positive)
+    attribute = concept(sample[sensitive])
+    group, _ = column_kinds.label_codes(sample[sensitive])
     features: list[str] = []
     left_out: dict[str, str] = {}
-    copies: dict[bytes, str] = {}
-    for name in map(str, frame.columns):
+    feature_of_values: dict[bytes, str] = {}
+    for name in map(str, whole.columns):
         if name in (target, sensitive):
             continue
-        column = frame[name]
-        reason = _by_name(whole[name], target)
-        if not reason and is_weight(frame, name):
-            reason = "a sampling weight"
-        if not reason:
-            reason = _by_kind(column, whole[name])
-        if not reason and about is not None and concept(column) == about:
-            reason = f"the same as {sensitive}"
-        if not reason and encodes_group(column, group):
-            reason = f"another coding of {sensitive}"
-        if not reason and len(y):
-            leak = outcome_leak(column[has_outcome], y)
-            reason = f"may give the outcome away: {leak}" if leak else ""
+        column = sample[name]
+        # The first reason counts, and those that take longest to find come last.
+        reason = (
+            _by_name(whole[name], target)
+            or _by_weight(sample, name)
+            or _by_kind(column, whole[name])
+            or _by_group(column, sensitive, attribute, group)
+            or _by_outcome(column[has_outcome], y)
+        )
         if reason:
             left_out[name] = reason
             continue
-        values = pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes()
-        if values in copies:
-            left_out[name] = f"copy of {copies[values]}"
+        hashes = pd.util.hash_pandas_object(column, index=False)
+        values = hashes.to_numpy().tobytes()
+        if values in feature_of_values:
+            left_out[name] = f"copy of {feature_of_values[values]}"
         else:
             features.append(name)
-            copies[values] = name
-    looked_at_names = {*map(str, frame.columns)}
-    for name in all_names:
-        if name not in looked_at_names:
+            feature_of_values[values] = name
+    read_names = set(map(str, whole.columns))
+    for name in map(str, frame.columns):
+        if name not in read_names:
             left_out[name] = NOT_LOOKED_AT
     return features, left_out
 
@@ -125,6 +123,37 @@ def _codes_outcome(column: "pd.Series[Any]", target: str) -> bool:
     if not name_words & (target_words - VAGUE_WORDS):
         return False
     return bool(name_words & TIME_WORDS) or column_kinds.count_values(column, 2) == 2
+
+
+def _by_weight(frame: pd.DataFrame, name: str) -> str:
+    """Return that a column is a sampling weight, or ""."""
+    return "a sampling weight" if is_weight(frame, name) else ""
+
+
+def _by_group(
+    column: "pd.Series[Any]",
+    sensitive: str,
+    attribute: str | None,
+    group: NDArray[np.int64],
+) -> str:
+    """Return that a column says the same as the sensitive one, or "".
+
+    ``attribute`` is what the sensitive column holds, such as "sex", and ``group`` the
+    code of its value in each row.
+    """
+    if attribute is not None and concept(column) == attribute:
+        return f"the same as {sensitive}"
+    if encodes_group(column, group):
+        return f"another coding of {sensitive}"
+    return ""
+
+
+def _by_outcome(column: "pd.Series[Any]", y: NDArray[np.int8]) -> str:
+    """Return how a column may give the outcome away, or ""."""
+    if not len(y):
+        return ""
+    leak = outcome_leak(column, y)
+    return f"may give the outcome away: {leak}" if leak else ""
 
 
 def _by_kind(column: "pd.Series[Any]", whole: "pd.Series[Any]") -> str:
