@@ -141,3 +141,13 @@ def test_a_data_set_without_two_numbers_says_what_to_do(visit, inline, browser):
     assert not page.exception
     assert not browser.calls
     assert "Choose features" in [button.label for button in page.button]
+
+
+def test_the_ramp_of_post_processing_can_be_chosen(visit, inline, browser):
+    page = visit("Playground", scene="proxy", shown_method="ramp")
+    assert not page.exception
+    (view,) = browser.last["views"]
+    assert view["method"] == "Ramp"
+    assert view["sees"]["kind"] == "rules"
+    captions = " ".join(caption.value for caption in page.caption)
+    assert playground.METHODS["ramp"].summary in captions

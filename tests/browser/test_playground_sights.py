@@ -8,7 +8,6 @@ from driving import open_window
 from playwright.sync_api import expect
 
 from fairdash.audits import playground
-from fairdash.methods import CATALOG
 from fairdash.ui.playground import plane
 
 pytestmark = pytest.mark.browser
@@ -23,6 +22,7 @@ LOAD = """async (script) => {
 }"""
 DRAW = """(data) => window.component({
   data, parentElement: document.querySelector("#host"), setTriggerValue: () => {} })"""
+SHORT = 10_000  # ms: nothing is waited for but a frame
 MOVE = """(input, place) => {
   input.value = place * input.max
   input.dispatchEvent(new Event("input"))
@@ -45,7 +45,7 @@ def component(browser):
 
 def payload_of(method, people):
     """Train a little at two stops of each slider."""
-    entry = CATALOG[method]
+    entry = playground.METHODS[method]
     names = {param.name for param in entry.params}
     slider = playground.slider_of(entry, people)
     second = playground.second_slider_of(entry)
@@ -61,7 +61,7 @@ def payload_of(method, people):
 
 @pytest.mark.parametrize(
     ("method", "scene"),
-    paired(list(CATALOG), list(playground.SCENES), together=1),
+    paired(list(playground.METHODS), list(playground.SCENES), together=1),
 )
 def test_every_method_is_drawn_in_every_scene(component, method, scene):
     """At both ends of the slider and between; without what the method sees as well."""
@@ -90,13 +90,18 @@ def test_every_method_is_drawn_in_every_scene(component, method, scene):
         expect(page.locator(".see")).to_be_hidden()
     else:
         n_stops = len(view["slider"]["stops"])
-        row = n_stops * (round((len(sees["stops"]) / n_stops - 1) / 2))
+        # the second slider begins in its middle
+        row = n_stops * (len(sees["stops"]) // n_stops // 2)
         for place, stop in ((0.5, None), (1.0, row + n_stops - 1), (0.0, row)):
             page.locator(".first input").evaluate(MOVE, place)
             if stop is not None:
                 words = sees["stops"][stop]
-                expect(page.locator(".caption")).to_have_text(words["caption"])
-                expect(page.locator(".key")).to_contain_text(words["key"])
+                expect(page.locator(".caption")).to_have_text(
+                    words["caption"], timeout=SHORT
+                )
+                expect(page.locator(".key")).to_contain_text(
+                    words["key"], timeout=SHORT
+                )
             expect(sight.locator("svg")).to_have_count(1)
             assert "NaN" not in sight.locator(".seen").inner_html()
         drawn = canvas.evaluate("(canvas) => canvas.toDataURL()")

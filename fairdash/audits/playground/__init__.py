@@ -4,6 +4,7 @@ from fairdash.audits.playground.examples import Example, caption_of, example_of
 from fairdash.audits.playground.grid import SIDE, grid_points
 from fairdash.audits.playground.payload import payload, plane_payload, words
 from fairdash.audits.playground.people import COLUMNS, GROUPS, MOST_PEOPLE, People
+from fairdash.audits.playground.ramp import METHODS
 from fairdash.audits.playground.scenes import SCENES, Scene
 from fairdash.audits.playground.sliders import (
     Slider,
@@ -30,6 +31,7 @@ from fairdash.audits.playground.views import shipped
 __all__ = [
     "COLUMNS",
     "GROUPS",
+    "METHODS",
     "MIN_SIZE",
     "MOST_PEOPLE",
     "MOST_ROWS",

@@ -10,10 +10,10 @@ from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
 from fairdash.audits.playground.grid import SIDE
 from fairdash.audits.playground.people import EDGE, GROUPS, People
+from fairdash.audits.playground.ramp import METHODS
 from fairdash.audits.playground.sights import MOST_WEIGHT, Sight
 from fairdash.audits.playground.sliders import Slider
 from fairdash.audits.playground.surfaces import Surfaces
-from fairdash.methods import CATALOG
 
 BY_SETTING = ("grids", "path", "words")  # lists with one entry per setting
 
@@ -29,7 +29,7 @@ def payload(surfaces: Surfaces) -> dict[str, Any]:
         for row in surfaces.path.to_dict("records")
     ]
     return {
-        "method": CATALOG[surfaces.method].label,
+        "method": METHODS[surfaces.method].label,
         "shown": list(surfaces.people.names) if reads_group else [""],
         "slider": _slider(surfaces.slider),
         "second": _slider(surfaces.second),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fairdash._metric_names import PARITY, WORST
 from fairdash.audits.playground.grid import SIDE, grid_points
 from fairdash.audits.playground.people import GROUPS, People
+from fairdash.audits.playground.ramp import METHODS
 from fairdash.audits.playground.sights import Sight, sight_of
 from fairdash.audits.playground.sliders import (
     Slider,
@@ -19,7 +20,7 @@ from fairdash.audits.playground.sliders import (
     settings_of,
     slider_of,
 )
-from fairdash.methods import CATALOG, Method
+from fairdash.methods import Method
 from fairdash.metrics import Drawn, evaluate, expected_local_di
 
 MIN_SIZE = 10  # people of a quarter of the plane, below which no gap is measured
@@ -74,7 +75,7 @@ class Surfaces:
 
     def _stop(self, scores: NDArray[np.float32]) -> dict[str, Any]:
         people = self.people
-        if CATALOG[self.method].mixture:  # P(1) is the chance of a decision
+        if METHODS[self.method].mixture:  # P(1) is the chance of a decision
             predictions: Any = Drawn(scores)
             decided = scores.astype(np.float64)
         else:
@@ -129,7 +130,7 @@ def train(
     Parameters
     ----------
     method : str
-        Key of the catalog.
+        Key of `METHODS`: of the catalog, or the ramp.
     stops : sequence of float, optional
         Values of the first slider, by default those of `slider_of`.
     second_stops : sequence of float
@@ -145,7 +146,7 @@ def train(
         If a parameter is out of range, a group is missing or lacks an outcome, or
         ``second_stops`` are of a method without a second slider.
     """
-    entry = CATALOG[method]
+    entry = METHODS[method]
     slider = _at_stops(slider_of(entry, people), stops)
     second = None
     if second_stops:

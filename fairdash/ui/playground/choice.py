@@ -8,7 +8,6 @@ import streamlit as st
 from fairdash._escaping import in_menu, plain, visible
 from fairdash._wording import plural
 from fairdash.audits import playground
-from fairdash.methods import CATALOG
 from fairdash.ui import pages
 from fairdash.ui.selection import OF_DATA, Fields, bound
 from fairdash.ui.widgets.frame import open_page, stop_empty
@@ -41,7 +40,7 @@ def choose(data: str | None) -> tuple[playground.Scene, tuple[str, ...]]:
     if data is not None:
         name = store().dataset_record(data).name
         scenes[_TABLE] = f"Two columns of {visible(name)}"
-    methods = {key: method.label for key, method in CATALOG.items()}
+    methods = {key: method.label for key, method in playground.METHODS.items()}
     scene_column, method_column, beside_column = st.columns(3)
     with scene_column:
         scene = st.selectbox("Scene", **bound("scene", _FIRST_SCENE, named=scenes))

@@ -12,7 +12,6 @@ from pathlib import Path
 import streamlit as st
 
 from fairdash.audits import playground
-from fairdash.methods import CATALOG
 from fairdash.plots import theme
 from fairdash.ui.playground.people import DrawnPeople
 from fairdash.ui.playground.training import Shown, trained, warm_up
@@ -99,7 +98,7 @@ def _trained(people: playground.People, methods: Sequence[str], *, wait: bool) -
 
 
 def _labels(methods: Sequence[str]) -> list[str]:
-    return [CATALOG[method].label for method in methods]
+    return [playground.METHODS[method].label for method in methods]
 
 
 def _looks_again() -> None:

@@ -13,7 +13,6 @@ import streamlit as st
 
 from fairdash.audits import playground
 from fairdash.jobs import aside
-from fairdash.methods import CATALOG
 
 _MOST = 64  # methods on people that are kept, about 0.5 MB each
 _AHEAD = 2  # stages of a method that are queued at once
@@ -46,7 +45,7 @@ class _Progress:
         self.payload = playground.shipped(people, method)
         self._people = people
         self._method = method
-        self._stages = playground.stages_of(CATALOG[method], people)
+        self._stages = playground.stages_of(playground.METHODS[method], people)
         # Stages that are in the payload.
         self._n_stages = 0 if self.payload is None else len(self._stages)
         self._parts: list[dict[str, Any]] = []  # of these stages

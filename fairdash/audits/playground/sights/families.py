@@ -3,6 +3,7 @@
 from typing import Any
 
 from fairdash.audits.playground.people import People
+from fairdash.audits.playground.ramp import RampedLogistic
 from fairdash.audits.playground.sights.adversary import Guess
 from fairdash.audits.playground.sights.base import Sight
 from fairdash.audits.playground.sights.counterparts import Counterparts
@@ -32,6 +33,8 @@ def sight_of(model: Any, people: People) -> Sight | None:
             return Truncation.of(model, people)
         case HardtLogistic():
             return RandomThresholds.of(model, people)
+        case RampedLogistic():
+            return RandomThresholds.of_ramp(model, people)
         case NoisyGroupsDRO() | NoisyGroupsSoft() | NoisyGroupsIdeal():
             return Records.of(model, people)
         case _:

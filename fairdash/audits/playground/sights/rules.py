@@ -12,6 +12,7 @@ from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
 from fairdash.audits.playground.grid import SIDE, grid_points
 from fairdash.audits.playground.people import Array, People
+from fairdash.audits.playground.ramp import RampedLogistic
 from fairdash.audits.playground.sights.base import Sight
 from fairdash.methods import FairLogLoss, HardtLogistic
 
@@ -145,6 +146,18 @@ class RandomThresholds(Rules):
                 [[low, high, _NOTHING < p < 1 - _NOTHING] for low, high, p in spans]
             )
         return cls._at(network.base.positive, people, knots, bands)
+
+    @classmethod
+    def of_ramp(cls, model: RampedLogistic, people: People) -> Self:
+        """Return where the ramp of each group begins and ends."""
+        knots = []
+        bands = []
+        for rule in model.ramp_.rules_.values():
+            low, high = np.clip((np.array(rule.score) + 1) / 2, 0, 1)
+            scores = np.array([0, low, high, 1])
+            knots.append(np.column_stack([scores, rule(2 * scores - 1)]))
+            bands.append([[low, high, high > low]])
+        return cls._at(model.base_.network_.positive, people, knots, bands)
 
     def key(self, names: Sequence[str]) -> str:
         """Return what the marks in the plane mean."""
