@@ -24,8 +24,8 @@ function drawPlane(state, view) {
   drawQuarters(pen, paint, x(0), y(0), size, scale)
   // in half the width, marks of full size would hide one another
   const small = scale * Math.min(box.width / 480, 1)
-  drawPeople(pen, state, view, paint, x, y, small)
-  if (sees?.kind === "counterparts") drawArrows(pen, state, view, paint, x, y, small)
+  drawPeople(pen, state, view, sees, paint, x, y, small)
+  if (sees?.kind === "counterparts") drawArrows(pen, state, view, sees, paint, x, y, small)
   surfaces.forEach((values, group) => {
     pen.strokeStyle = surfaces.length > 1 ? paint.groups[group] : paint.ink
     pen.lineWidth = 3 * scale
@@ -55,9 +55,8 @@ function drawQuarters(pen, paint, middle, level, size, scale) {
 }
 
 // A round, B square; filled where the outcome is 1; larger where the method looks
-function drawPeople(pen, state, view, paint, x, y, scale) {
+function drawPeople(pen, state, view, sees, paint, x, y, scale) {
   const { people } = state
-  const sees = sightOf(state, view)
   const weights = sees?.stops[0].weights && between(view, (setting) => sees.stops[setting].weights)
   const unit = sees && sees.most_weight / 255
   for (let i = 0; i < people.across.length; i++) {

@@ -110,8 +110,8 @@ function within([x, y], [toX, toY], size) {
 }
 
 // from people to their counterparts, or to the edge of the plane where these are outside
-function drawArrows(pen, state, view, paint, x, y, scale) {
-  const { people } = state, { stops } = view.sees
+function drawArrows(pen, state, view, sees, paint, x, y, scale) {
+  const { people } = state, { stops } = sees
   const ends = between(view, (setting) => stops[setting].ends)
   const head = 5 * scale, { width } = pen.canvas
   pen.strokeStyle = pen.fillStyle = paint.ink

@@ -14,7 +14,7 @@ from fairdash.audits.playground.people import Array, People
 from fairdash.audits.playground.sights.base import MOST_WEIGHT, Sight
 from fairdash.methods import FAD, AdversarialDebiasing
 
-SIDE = 32  # grid points of the guess along each feature
+GUESS_SIDE = 32  # grid points of the guess along each feature
 N_BINS = 20  # of the output, in the picture beside the plane
 
 
@@ -24,7 +24,7 @@ class Guess(Sight):
 
     Attributes
     ----------
-    surface : ndarray, (SIDE, SIDE)
+    surface : ndarray, (GUESS_SIDE, GUESS_SIDE)
         Its probability of the second group at points of the plane. With equalized
         odds, of people with outcome 1 there.
     outputs : ndarray, (2, N_BINS)
@@ -56,14 +56,14 @@ class Guess(Sight):
     @classmethod
     def of(cls, model: AdversarialDebiasing, people: People) -> Self:
         """Return what the adversary of a trained model guesses."""
-        points = people.at(grid_points(SIDE))
+        points = people.at(grid_points(GUESS_SIDE))
         surface = model.guess_groups(points, np.ones(len(points)))[:, 1]
         guess = model.guess_groups(people.features, people.outcome)[:, 1]
         positive = model.predict_proba(people.features)[:, 1]
         share = float(people.group.mean())
         outputs, guesses = _by_output(positive, guess, people.group)
         return cls(
-            surface.reshape(SIDE, SIDE),
+            surface.reshape(GUESS_SIDE, GUESS_SIDE),
             outputs,
             guesses,
             _reads(model),
@@ -85,22 +85,15 @@ class Guess(Sight):
 
     def caption(self, names: Sequence[str]) -> str:
         """Return how often the adversary is right, and where the weight lies."""
-        told = (
+        adversary = (
             f"The adversary reads {self.reads}. It guesses the group of "
             f"{percent(self.right)} of people right; {percent(self.usual)} are in the "
             "larger group."
         )
         if self.weights is None:
-            return told
-        return f"{told} Half of the weight r is on {percent(self._half)} of people."
-
-    @property
-    def _half(self) -> float:
-        """Smallest share of people who have half of the weight."""
-        assert self.weights is not None
-        falling = np.sort(self.weights.astype(np.float64))[::-1]
-        reached = np.cumsum(falling) >= falling.sum() / 2
-        return float((reached.argmax() + 1) / len(falling))
+            return adversary
+        share = _share_with_half(self.weights)
+        return f"{adversary} Half of the weight r is on {percent(share)} of people."
 
     def payload(self) -> dict[str, Any]:
         """Return the numbers as plain data for JSON."""
@@ -113,6 +106,13 @@ class Guess(Sight):
         if self.weights is not None:
             numbers["weights"] = as_bytes(self.weights, MOST_WEIGHT)
         return numbers
+
+
+def _share_with_half(weights: NDArray[np.floating]) -> float:
+    """Return the smallest share of people who have half of all weight."""
+    falling = np.sort(weights.astype(np.float64))[::-1]
+    reached = np.cumsum(falling) >= falling.sum() / 2
+    return float((reached.argmax() + 1) / len(falling))
 
 
 def _reads(model: AdversarialDebiasing) -> str:

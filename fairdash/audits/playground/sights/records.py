@@ -12,6 +12,7 @@ from fairdash.audits.playground.people import Array, People
 from fairdash.audits.playground.sights.base import MOST_WEIGHT, Sight
 from fairdash.methods import NoisyGroupsDRO, NoisyGroupsIdeal, NoisyGroupsSoft
 
+_NoisyGroups = NoisyGroupsDRO | NoisyGroupsSoft | NoisyGroupsIdeal
 _NOTHING = 1e-12
 
 
@@ -60,8 +61,10 @@ class Records(Sight):
         Share accepted of each recorded group, and in the worst case for it.
     overall : float
         Share accepted of all people that the rate is over.
-    noise : str
-        What is known of the records, in words.
+    radius : float
+        Share of each recorded group that may be other people, at most, of DRO.
+    kept : ndarray, (2,), optional
+        Share of each recorded group that is of it, of soft memberships.
     """
 
     kind: ClassVar[str] = "records"
@@ -73,18 +76,43 @@ class Records(Sight):
     worst: Array
     overall: float
     rate: _Rate
-    noise: str
+    radius: float
+    kept: Array | None
 
     @classmethod
-    def of(
-        cls,
-        model: NoisyGroupsDRO | NoisyGroupsSoft | NoisyGroupsIdeal,
-        people: People,
-    ) -> Self:
+    def of(cls, model: _NoisyGroups, people: People) -> Self:
         """Return the worst case under a trained model."""
+        cases = [
+            cls._of_rate(rate, model, people) for rate in _RATES[model.constraints]
+        ]
+        return max(cases, key=cls._violation)
+
+    @classmethod
+    def _of_rate(cls, rate: _Rate, model: _NoisyGroups, people: People) -> Self:
         chances = _chances(model, people)
-        cases = [_case(model, people, chances, r) for r in _RATES[model.constraints]]
-        return max((cls(*case, _noise(model)) for case in cases), key=cls._violation)
+        counted = np.isin(people.outcome, rate.outcomes).astype(np.float64)
+        harmed = counted * (chances if rate.harms else 1 - chances)
+        parts = np.stack([harmed, 1 - counted, counted - harmed])
+        members = np.eye(2)[people.group].T
+        radius = 0.0
+        kept = None
+        if isinstance(model, NoisyGroupsDRO):
+            radii = list(model.radius_.values())
+            radius = max(radii)
+            cases = [
+                _in_ball(mine, share, parts)
+                for mine, share in zip(members, radii, strict=True)
+            ]
+        else:
+            kept = np.diag(model.noise_)
+            cases = [_soft(members, shares, parts) for shares in model.noise_.T]
+        recorded = np.array([_accepted(mine * parts, rate) for mine in members])
+        worst = np.array([_accepted(case, rate) for case in cases])
+        overall = _accepted(parts, rate)
+        gaps = worst - overall if rate.harms else overall - worst
+        group = int(np.nan_to_num(gaps, nan=-np.inf).argmax())
+        weights = cases[group].sum(axis=0)
+        return cls(weights, group, recorded, worst, overall, rate, radius, kept)
 
     def _violation(self) -> float:
         gap = self.worst[self.group] - self.overall
@@ -101,9 +129,21 @@ class Records(Sight):
         """Return what the records allow, and the worst case."""
         name = names[self.group]
         return (
-            f"{self.noise.format(*names)} The worst case is one of {name}: "
+            f"{self._noise(names)} The worst case is one of {name}: "
             f"{self.rate.words}{percent(self.worst[self.group])} of {name} are "
             f"accepted. As recorded, it is {percent(self.recorded[self.group])}."
+        )
+
+    def _noise(self, names: Sequence[str]) -> str:
+        """Return what is known of the records."""
+        if self.kept is None:
+            share = percent(self.radius)
+            return f"Up to {share} of each recorded group may be other people."
+        first, second = map(percent, self.kept)
+        a, b = names
+        return (
+            f"Of those recorded as {a}, {first} are {a}; of those recorded as {b}, "
+            f"{second} are {b}."
         )
 
     def payload(self) -> dict[str, Any]:
@@ -116,61 +156,12 @@ class Records(Sight):
         }
 
 
-def _chances(
-    model: NoisyGroupsDRO | NoisyGroupsSoft | NoisyGroupsIdeal, people: People
-) -> Array:
+def _chances(model: _NoisyGroups, people: People) -> Array:
     """Return the chance of each person to be accepted; 0 or 1 without a mixture."""
     positive: Array = model.predict_proba(people.features)[:, 1]
     if isinstance(model, NoisyGroupsIdeal):
         return positive
     return (positive > 0.5).astype(np.float64)
-
-
-def _noise(model: NoisyGroupsDRO | NoisyGroupsSoft | NoisyGroupsIdeal) -> str:
-    """Return what is known of the records; {0} and {1} stand for both groups."""
-    if isinstance(model, NoisyGroupsDRO):
-        radius = max(model.radius_.values())
-        return f"Up to {percent(radius)} of each recorded group may be other people."
-    first, second = np.diag(model.noise_)
-    return (
-        f"Of those recorded as {{0}}, {percent(first)} are; of those recorded as "
-        f"{{1}}, {percent(second)} are."
-    )
-
-
-class _Case(NamedTuple):
-    """The worst case of one rate, as the first fields of `Records`."""
-
-    weights: Array
-    group: int
-    recorded: Array
-    worst: Array
-    overall: float
-    rate: _Rate
-
-
-def _case(
-    model: NoisyGroupsDRO | NoisyGroupsSoft | NoisyGroupsIdeal,
-    people: People,
-    chances: Array,
-    rate: _Rate,
-) -> _Case:
-    counted = np.isin(people.outcome, rate.outcomes).astype(np.float64)
-    harmed = counted * (chances if rate.harms else 1 - chances)
-    parts = np.stack([harmed, 1 - counted, counted - harmed])
-    members = np.eye(2)[people.group].T
-    if isinstance(model, NoisyGroupsDRO):
-        radii = model.radius_.values()
-        cases = [_in_ball(*case, parts) for case in zip(members, radii, strict=True)]
-    else:
-        cases = [_soft(members, shares, parts) for shares in model.noise_.T]
-    recorded = np.array([_accepted(mine * parts, rate) for mine in members])
-    worst = np.array([_accepted(case, rate) for case in cases])
-    overall = _accepted(parts, rate)
-    gaps = worst - overall if rate.harms else overall - worst
-    group = int(np.nan_to_num(gaps, nan=-np.inf).argmax())
-    weights = cases[group].sum(axis=0)
-    return _Case(weights, group, recorded, worst, overall, rate)
 
 
 # People have three parts, (3, n_people), that sum to one: the chance to be harmed by
