@@ -11,7 +11,6 @@ import sys
 from fairdash.audits import playground
 from fairdash.audits.playground.views import FOLDER, write
 from fairdash.jobs.aside import N_PROCESSES, Aside
-from fairdash.methods import CATALOG
 
 MOST = 1_500_000  # bytes of all files
 TRAIN = "fairdash.audits.playground:train_part"
@@ -24,7 +23,7 @@ def main() -> None:
         people = playground.SCENES[scene].people()
         stages = {
             name: playground.stages_of(method, people)
-            for name, method in CATALOG.items()
+            for name, method in playground.METHODS.items()
         }
         calls = {
             name: [
@@ -38,7 +37,7 @@ def main() -> None:
             name: playground.join(
                 [call.result() for call in calls[name]], stages[name][-1].stops
             )
-            for name in CATALOG
+            for name in playground.METHODS
         }
         write(scene, views)
     processes.close()

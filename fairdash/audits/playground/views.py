@@ -12,9 +12,9 @@ from typing import Any
 
 from fairdash.audits.playground.packing import open_packed, pack
 from fairdash.audits.playground.people import People
+from fairdash.audits.playground.ramp import METHODS
 from fairdash.audits.playground.scenes import SCENES
 from fairdash.audits.playground.sliders import second_slider_of, settings_of, slider_of
-from fairdash.methods import CATALOG
 from fairdash.sweep import RESULTS_VERSION
 
 FOLDER = Path(__file__).parent / "shipped"
@@ -38,7 +38,7 @@ def shipped(people: People, method: str) -> dict[str, Any] | None:
 
 def view_key(people: People, method: str) -> str:
     """Return a digest of everything that a view follows from."""
-    entry = CATALOG[method]
+    entry = METHODS[method]
     origin = (
         people.key,
         method,
