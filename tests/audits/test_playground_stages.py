@@ -1,8 +1,10 @@
 """Stops in stages and parts: parts joined are the payload of one training."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from fairdash.audits import playground
@@ -48,6 +50,15 @@ def test_parts_joined_are_the_payload_of_all_settings_trained_together(
             people, method, stops=stops.first or None, second_stops=second_stops
         )
         assert playground.join(parts, stops) == playground.payload(together)
+
+
+def test_a_slider_whose_stops_are_all_one_has_no_parts_without_stops():
+    """There can be no noise in the records of a group without people."""
+    people = SCENES["proxy"].people(n=60)
+    people = replace(people, group=np.zeros(60, dtype=int))
+    stages = playground.stages_of(CATALOG["noisy_soft"], people)
+    assert set(stages[-1].stops.first) == {0.0}
+    assert all(part.first for stage in stages for part in stage.parts)
 
 
 def test_stops_of_both_sliders_are_in_the_order_of_surfaces():

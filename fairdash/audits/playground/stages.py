@@ -78,7 +78,8 @@ def stages_of(method: Method, people: People) -> tuple[Stage, ...]:
 
 
 def _halves(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[Stops, ...]:
-    return Stops(first[::2], second), Stops(first[1::2], second)
+    # No stops would be those of a method without a slider.
+    return tuple(Stops(half, second) for half in (first[::2], first[1::2]) if half)
 
 
 def train_part(people: People, method: str, stops: Stops) -> dict[str, Any]:
