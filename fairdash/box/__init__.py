@@ -1,7 +1,16 @@
 """The box: processes in which foreign files are read, and which can do nothing else."""
 
 from fairdash.box.child import Handler
-from fairdash.box.client import Child, Ended, Limits, Refused, confinement, run, start
+from fairdash.box.client import (
+    Child,
+    Ended,
+    Limits,
+    Refused,
+    confinement,
+    run,
+    start,
+    uses,
+)
 from fairdash.box.probe import Confinement
 from fairdash.box.slots import Watch
 
@@ -16,4 +25,5 @@ __all__ = [
     "confinement",
     "run",
     "start",
+    "uses",
 ]

@@ -4,8 +4,10 @@ import json
 import logging
 import signal
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from threading import Lock
 from typing import Any, BinaryIO
 
 from fairdash.box.child import DONE, FULL, HEAD, MOST_TEXT, REFUSED
@@ -14,9 +16,16 @@ from fairdash.box.process import Process, Silent
 from fairdash.box.slots import Slots, Watch
 
 MOST_ANSWER = 64 << 20  # bytes, where a request does not say
+# How a message ends: with an answer, with a reason why there is none, or by a limit, an
+# error, or an end of the page.
+ANSWERED = "answered"
+REFUSED_BY_TASK = "refused"
+ENDED = "ended"
 
 log = logging.getLogger("fairdash")
 _slots = Slots()
+_ends: Counter[str] = Counter()  # how the messages of this process ended
+_counting = Lock()
 
 
 @dataclass(frozen=True)
@@ -161,6 +170,22 @@ class Child:
     def _converse(
         self, message: bytes, watch: Watch, most_seconds: float, most_bytes: int
     ) -> bytearray:
+        """Send a message and return the answer; count how it ended."""
+        end = ENDED
+        try:
+            content = self._exchange(message, watch, most_seconds, most_bytes)
+            end = ANSWERED
+            return content
+        except Refused:
+            end = REFUSED_BY_TASK
+            raise
+        finally:
+            with _counting:
+                _ends[end] += 1
+
+    def _exchange(
+        self, message: bytes, watch: Watch, most_seconds: float, most_bytes: int
+    ) -> bytearray:
         process = self._process
         assert process is not None
         began = time.monotonic()
@@ -237,6 +262,12 @@ def start(*tasks: str) -> None:
     """Load what tasks need beforehand, so that the first file does not wait for it."""
     for task in tasks:
         Process(_request(task, Limits(), single=True), []).close()
+
+
+def uses() -> dict[str, int]:
+    """Return how many messages of this process ended how, each way by its name."""
+    with _counting:
+        return {end: _ends[end] for end in (ANSWERED, REFUSED_BY_TASK, ENDED)}
 
 
 def confinement() -> Confinement:

@@ -44,11 +44,12 @@ def serve(
     Without a login, which a section `\[auth]` of .streamlit/secrets.toml sets up, only
     this machine reaches it. `/ready` answers 200 while the store works.
     """
-    from fairdash.server import Login, Rules, serve_pages  # loads Streamlit
+    from fairdash.server import Login, Rules, read_token, serve_pages  # loads Streamlit
 
     with refusing():
         login = Login.find(port)
         proxies = _networks(proxy or [])
+        metrics_token = read_token()
     if login:
         os.environ["FAIRDASH_LOGIN"] = "1"
     elif address not in LOOPBACK and not insecure:
@@ -58,7 +59,7 @@ def serve(
         )
     names = [*(name or []), *([urlsplit(login.origin).hostname or ""] if login else [])]
     hosts = (*LOOPBACK, address, *names) if names or address in LOOPBACK else ()
-    rules = Rules(tuple(host.lower() for host in hosts), login, proxies)
+    rules = Rules(tuple(host.lower() for host in hosts), login, proxies, metrics_token)
     folder = home or home_folder()
     os.umask(0o077)  # whatever Streamlit or a library writes is for us only
     os.environ["FAIRDASH_HOME"] = str(folder)

@@ -10,7 +10,7 @@ from typing import Any
 from distributed import KilledWorker
 
 from fairdash.jobs._deaths import MEMORY, Death, Deaths
-from fairdash.jobs._work import begin, describe, end, fail, record
+from fairdash.jobs._work import Outcome, begin, describe, end, fail, record
 from fairdash.jobs._workers import kill_worker, run_stack
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import planning
@@ -72,6 +72,7 @@ class Driver:
         client: Any,
         bell: threading.Event | None = None,
         deaths: Deaths | None = None,
+        ended: Counter[str] | None = None,
         *,
         elsewhere: bool,
     ) -> None:
@@ -79,6 +80,8 @@ class Driver:
         self.client = client
         self.elsewhere = elsewhere  # whether workers may be on other machines
         self.deaths = deaths or Deaths()
+        # models that ended, by how; all drivers of an engine count into one
+        self.ended: Counter[str] = Counter() if ended is None else ended
         self.runs: dict[str, OpenRun] = {}
         self.bell = bell or threading.Event()  # rung when a stack has ended
 
@@ -200,11 +203,11 @@ class Driver:
                     continue
             del run.tasks[key]
             if status == "finished":
-                record(self.store, run.id, task.future.result() or [])
+                self._record(run, task.future.result() or [])
             elif death is not None:
                 self._lost(run, task.stack, death)
             elif error is not None:
-                fail(self.store, run.id, task.stack, describe(error))
+                self._fail(run, task.stack, describe(error))
             elif run.cancel_sent is None:  # not by us: the scheduler was reset
                 run.waiting.appendleft(task.stack)
 
@@ -225,7 +228,15 @@ class Driver:
         if len(run.deaths[stack.key]) < TRIES:
             run.resting.append((time.monotonic() + pause, stack))
         else:
-            fail(self.store, run.id, stack, _reason(run.deaths[stack.key]))
+            self._fail(run, stack, _reason(run.deaths[stack.key]))
+
+    def _record(self, run: OpenRun, outcomes: list[Outcome]) -> None:
+        record(self.store, run.id, outcomes)
+        self.ended.update("failed" if o.row is None else "finished" for o in outcomes)
+
+    def _fail(self, run: OpenRun, stack: planning.Stack, error: str) -> None:
+        fail(self.store, run.id, stack, error)
+        self.ended["failed"] += len(stack.trials)
 
     def _cancel(self, run: OpenRun) -> None:
         """Wait until the stacks at workers have stopped; kill what takes too long.

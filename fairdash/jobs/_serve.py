@@ -67,7 +67,7 @@ def serve(
     with client:
         host = Host(store, claim, client, elsewhere=cluster is None)
         host.deaths.listen(client)
-        announced: tuple[int, dict[str, int]] | None = None
+        announced: tuple[int, dict[str, int], dict[str, int]] | None = None
         used = time.monotonic()
         attached = used
         began = time.time()
@@ -79,7 +79,7 @@ def serve(
             claim.check()
             busy = host.turn()
             # Pages read the card at every poll: it is written when something changed.
-            facts = (host.n_threads, host.training)
+            facts = (host.n_threads, host.training, dict(host.ended))
             if facts != announced:
                 announced = facts
                 _announce(store.home, scheduler, *facts, began)
@@ -103,14 +103,23 @@ def serve(
 
 
 def _announce(
-    home: Path, scheduler: str, threads: int, training: dict[str, int], since: float
+    home: Path,
+    scheduler: str,
+    threads: int,
+    training: dict[str, int],
+    ended: dict[str, int],
+    since: float,
 ) -> None:
-    """Tell pages who the engine is, and how many models of which runs are trained."""
+    """Tell pages who the engine is, how many models of which runs it trains.
+
+    ``ended`` are the models that it has seen end, by how.
+    """
     facts = {
         "pid": os.getpid(),
         "scheduler": scheduler,
         "threads": threads,
         "training": training,
+        "ended": ended,
         "code": code_version(),
         "since": since,
         "reads_mark": True,

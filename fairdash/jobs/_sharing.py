@@ -4,6 +4,7 @@ import itertools
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ class Host:
         self.client = client
         self._elsewhere = elsewhere
         self.deaths = Deaths()  # of the workers of all homes
+        self.ended: Counter[str] = Counter(finished=0, failed=0)  # models, by how
         self._users = Homes(server)
         self._homes = {"": Home(self._driver(server), ExitStack())}
         self._resting: dict[str, float] = {}  # until when
@@ -99,7 +101,12 @@ class Host:
 
     def _driver(self, store: Store) -> Driver:
         return Driver(
-            store, self.client, self.bell, self.deaths, elsewhere=self._elsewhere
+            store,
+            self.client,
+            self.bell,
+            self.deaths,
+            self.ended,
+            elsewhere=self._elsewhere,
         )
 
     def _take_in(self) -> None:

@@ -23,6 +23,7 @@ from fairdash.server.access import Line
 from fairdash.server.base_url import wants_page
 from fairdash.server.limits import Limits, Refused, Who
 from fairdash.server.login import Login
+from fairdash.server.meters import Meters, has_token
 from fairdash.server.places import Places
 from fairdash.server.provider import CALLBACK, LOGIN, LOGOUT
 from fairdash.server.sessions import COOKIE, SECONDS, Sessions
@@ -70,20 +71,27 @@ class Rules:
     hosts: tuple[str, ...] = ()  # names the server may be asked by; any, if none
     login: Login | None = None  # without one all are let in
     proxies: tuple[str, ...] = ()  # elsewhere, believed who asks: addresses, networks
+    metrics_token: str = ""  # by which a program reads the metrics; none, if empty
 
 
 class Door:
     """ASGI middleware that lets in what the rules allow, and dresses each answer.
 
-    Sessions of a login are kept in ``records``.
+    Sessions of a login are kept in ``records``; ``meters`` count what passes.
     """
 
     def __init__(
-        self, app: ASGIApp, rules: Rules, records: SessionRecords, limits: Limits
+        self,
+        app: ASGIApp,
+        rules: Rules,
+        records: SessionRecords,
+        limits: Limits,
+        meters: Meters | None = None,
     ) -> None:
         self._app = app
         self._rules = rules
         self._limits = limits
+        self._meters = meters or Meters()
         # A place for each step: who begins takes none from who comes back
         self._places = {path: Places() for path in (LOGIN, CALLBACK)}
         self._sessions = None
@@ -100,6 +108,7 @@ class Door:
         try:
             await self._let_in(request, receive, answer)
         except Refused as refusal:
+            self._meters.refuse(refusal.status)
             await _refuse(refusal, scope, receive, answer)
         except Exception:
             if not answer.started:
@@ -114,11 +123,16 @@ class Door:
     ) -> None:
         scope = request.scope
         path = scope["path"]
+        if has_token(request, self._rules.metrics_token):
+            # It asks by the number of a machine, and has no browser to log in with.
+            await self._app(scope, receive, answer)
+            return
         self._check_names(request)
         user = answer.line.user = await self._user(request)
         if self._sessions and not user and not self._is_open(request):
             if not wants_page(request):
                 raise Refused(401, "Log in first.")
+            self._meters.refuse(_LOGIN_PAGE.status_code)
             await _LOGIN_PAGE(scope, receive, answer)
             return
         address = request.client.host if request.client else ""
@@ -126,8 +140,13 @@ class Door:
         if user:
             who.append(Who("user", user))
         if scope["type"] == "websocket":
-            with self._limits.window(who):
-                await self._follow(request, receive, answer)
+            with self._limits.window(who), self._meters.window() as meter:
+                answer.watch = meter.send
+
+                async def timed() -> Message:
+                    return meter.receive(await receive())
+
+                await self._follow(request, timed, answer)
             return
         async with AsyncExitStack() as limits:
             if self._sessions and path in self._places:
@@ -200,6 +219,7 @@ class Door:
         except (ValueError, StoreError) as error:
             log.error("a login was refused: %s", error)
         else:
+            self._meters.log_in()
             answer.set_cookie(COOKIE, f"{key}; Max-Age={SECONDS}")
 
     async def _follow(
@@ -253,6 +273,7 @@ class _Answer:
         self.line = line
         self._cookies: list[str] = []
         self.look: Callable[[list[str]], Awaitable[None]] | None = None
+        self.watch: Callable[[Message], None] | None = None
 
     def set_cookie(self, name: str, value: str) -> None:
         self._cookies.append(f"{name}={value}; Path=/; HttpOnly; SameSite=Lax")
@@ -279,6 +300,8 @@ class _Answer:
             self.started = True
             self.line.status = message.get("status", 101)
         await self._send(message)
+        if self.watch:
+            self.watch(message)
 
 
 @contextmanager

@@ -32,6 +32,8 @@ from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.base_url import BaseUrl
 from fairdash.server.door import Door, Rules
 from fairdash.server.limits import MIB, Limits
+from fairdash.server.meters import METRICS, Meters
+from fairdash.server.metrics import Metrics
 from fairdash.server.peers import Peers
 from fairdash.server.provider import Provider
 from fairdash.server.turns import (
@@ -59,10 +61,11 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
     provider = Provider(rules.login) if rules.login else None
     routes = provider.routes() if provider else []
     records = store.sessions()
+    meters = Meters()
     limits = cache(_limits)  # the app reads the configuration, which says them
 
     def door(app: ASGIApp) -> Door:
-        return Door(app, rules, records, limits())
+        return Door(app, rules, records, limits(), meters)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -75,7 +78,11 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
 
     app = App(
         APP_FOLDER / "app.py",  # beside it lies Streamlit's configuration
-        routes=[Route(READY, Readiness(store).answer), *routes],
+        routes=[
+            Route(READY, Readiness(store).answer),
+            Route(METRICS, Metrics(meters, store).answer),
+            *routes,
+        ],
         middleware=[Middleware(door), Middleware(BaseUrl)],
         lifespan=lifespan,
     )

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from fairdash.store._errors import explaining
 from fairdash.store._files import make_folder
-from fairdash.store._records import TERMINAL
+from fairdash.store._records import TERMINAL, Queue
 from fairdash.store._store import Store, open_store
 from fairdash.store.server import postgres
 from fairdash.store.server.users import USERS, server_of
@@ -71,6 +71,17 @@ class Homes:
         with suppress(sa.exc.ProgrammingError):
             self._users = self._with_open_schemas(names)
         return self._users
+
+    def queue(self) -> Queue:
+        """Return how many runs, and models of them, are not over in all homes.
+
+        A home that cannot be read counts none; the engine logs why.
+        """
+        queue = self._server.queue()
+        for user in self.with_open_runs():
+            with suppress(OSError, ValueError), closing(self.open(user)) as home:
+                queue += home.queue()
+        return queue
 
     @staticmethod
     def mark(store: Store) -> None:

@@ -112,6 +112,17 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
+class Queue:
+    """How many runs are not over, and how many of their models."""
+
+    runs: int
+    models: int
+
+    def __add__(self, other: "Queue") -> "Queue":
+        return Queue(self.runs + other.runs, self.models + other.models)
+
+
+@dataclass(frozen=True)
 class Progress:
     """The last word of a trial in training."""
 

@@ -107,6 +107,20 @@ class RunStore:
         rows = self.database.rows(still.order_by(RUNS.c.created))
         return [run_record(row) for row in rows]
 
+    def queue(self) -> records.Queue:
+        """Return how many runs are not over, and how many of their models."""
+        is_open = RUNS.c.status.not_in(records.TERMINAL)
+        n_runs = sa.select(sa.func.count()).select_from(RUNS).where(is_open)
+        n_models = (
+            sa.select(sa.func.count())
+            .select_from(RUN_TRIALS.join(RUNS, RUNS.c.id == RUN_TRIALS.c.run_id))
+            .where(is_open, RUN_TRIALS.c.status == "queued")
+        )
+        with self.database.reading() as connection:
+            runs = connection.execute(n_runs).scalar_one()
+            models = connection.execute(n_models).scalar_one()
+        return records.Queue(runs, models)
+
     def run(self, run_id: str) -> records.RunRecord:
         """Return one run; ValueError when there is no such run."""
         rows = self.database.rows(RUN_RECORDS.where(RUNS.c.id == run_id))

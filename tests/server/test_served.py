@@ -27,7 +27,7 @@ import sys
 from pathlib import Path
 from fairdash.server import Login, Rules, serve_pages
 home, port = Path(sys.argv[1]), int(sys.argv[2])
-rules = Rules(("localhost", "127.0.0.1"), Login.find(port))
+rules = Rules(("localhost", "127.0.0.1"), Login.find(port), (), "a token of the operator")
 serve_pages(home, "localhost", port, rules)
 """
 WINDOW = {
@@ -109,6 +109,18 @@ def test_a_monitor_is_answered_without_a_login_by_any_name(served):
         assert answer(port, "GET", "/ready", Host=host) == (200, "ready\n")
         assert answer(port, "GET", "/_stcore/health", Host=host) == (200, "ok")
     assert ask(port, "GET", "/_stcore/host-config") == 401
+
+
+def test_metrics_are_for_the_token_of_the_operator(served):
+    port, _ = served
+    for stranger in ({}, {"Authorization": "Bearer a token of the operatoR"}):
+        assert answer(port, "GET", "/metrics", **stranger) == (401, "Log in first.\n")
+    operator = {"Authorization": "Bearer a token of the operator", "Host": "10.0.0.7"}
+    status, text = answer(port, "GET", "/metrics", **operator)
+    assert status == 200
+    assert 'fairdash_refusals_total{status="401"} 2.0\n' in text
+    assert "fairdash_store_up 1.0\n" in text
+    assert ask(port, "GET", "/_stcore/host-config", **operator) == 403  # no other page
 
 
 def test_logins_at_a_provider_that_is_gone_are_refused_at_once(served, tmp_path):
