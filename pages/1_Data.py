@@ -8,6 +8,9 @@ from fairdash.ui import data, pages
 
 view = ui.page(pages.DATA)
 table = data.open_table(view.data)
+if table is None and data.audits_source():
+    data.audit_source()
+    ui.end_page()
 if table is None:
     ui.context("Nothing leaves this machine.")
     data.choose_table()

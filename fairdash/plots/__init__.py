@@ -22,6 +22,7 @@ __all__ = [
     "plot_cuts",
     "plot_front",
     "plot_gap_changes",
+    "plot_group_rates",
     "plot_limits",
     "plot_local_di",
     "plot_pairs",
@@ -43,6 +44,7 @@ from fairdash.plots import theme
 from fairdash.plots._cuts import plot_cuts
 from fairdash.plots._drift import plot_gap_changes
 from fairdash.plots._front import METRICS, plot_front
+from fairdash.plots._group_rates import plot_group_rates
 from fairdash.plots._individual import plot_pairs
 from fairdash.plots._limits import plot_limits
 from fairdash.plots._local import MOST_MODELS, plot_local_di

@@ -36,8 +36,10 @@ __all__ = [
     "plain_rows",
     "published_audit",
     "read_asked",
+    "read_listed",
     "record_of",
     "stored_name",
+    "table_answer",
 ]
 
 if TYPE_CHECKING:
@@ -76,7 +78,13 @@ if TYPE_CHECKING:
     )
     from fairdash.audits.tables.policy import Policy, first_policy
     from fairdash.audits.tables.question import TableQuestion
-    from fairdash.audits.tables.reading import AskedTable, Source, read_asked
+    from fairdash.audits.tables.reading import (
+        AskedTable,
+        Source,
+        read_asked,
+        read_listed,
+    )
+    from fairdash.audits.tables.table_answer import table_answer
     from fairdash.audits.tables.watched import Monitor
 else:
     __getattr__, __dir__ = lazy(__name__, __file__)

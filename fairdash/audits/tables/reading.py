@@ -91,19 +91,41 @@ def read_asked(named: str | Path, question: TableQuestion) -> AskedTable:
     if sources.is_address(named) and _is_cellwise(question):
         address = str(named)
         columns = asked_columns(question, sources.source_columns(address))
-        counted = sources.count_source(address, columns)
-        source = Source(
-            counted.name,
-            counted.digest,
-            counted.n_rows,
-            _now(),
-            counted_by=tuple(counted.columns),
-        )
-        asked = question.model_copy(update={"count": counted.count})
-        return AskedTable(counted.frame, asked, source)
+        return _of_counts(sources.count_source(address, columns), question)
     with sources.table_file(named) as (file, title):
         frame = read_table(file, name=title)
         return AskedTable(frame, question, Source.of(file, frame, title))
+
+
+def read_listed(name: str, user: str, question: TableQuestion) -> AskedTable:
+    """Count a source of the operator's list by the columns of a question.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.datasets.sources.count_listed` does; if the question names a column
+        that is not there, or needs rows.
+    """
+    if not _is_cellwise(question):
+        raise ValueError(
+            "This question needs rows: units, weights, and steps of preparation that "
+            "look at several columns. Read some of them instead."
+        )
+    columns = asked_columns(question, sources.listed_columns(name, user))
+    return _of_counts(sources.count_listed(name, user, columns), question)
+
+
+def _of_counts(counted: sources.CountedSource, question: TableQuestion) -> AskedTable:
+    """Return counts as a table in which a row stands for so many people."""
+    source = Source(
+        counted.name,
+        counted.digest,
+        counted.n_rows,
+        _now(),
+        counted_by=tuple(counted.columns),
+    )
+    asked = question.model_copy(update={"count": counted.count})
+    return AskedTable(counted.frame, asked, source)
 
 
 def asked_columns(question: TableQuestion, names: Sequence[str]) -> list[str]:

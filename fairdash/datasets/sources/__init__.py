@@ -8,8 +8,10 @@ __all__ = [
     "ANYBODY",
     "CountedSource",
     "check_configured",
+    "count_listed",
     "count_source",
     "is_address",
+    "listed_columns",
     "listed_sources",
     "shown",
     "source_columns",
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from fairdash.datasets.sources.draw import table_file, write_source
     from fairdash.datasets.sources.listed import (
         ANYBODY,
+        count_listed,
+        listed_columns,
         listed_sources,
         write_listed,
     )

@@ -1,12 +1,19 @@
 """The sources that the operator of a server lists, and who may read which."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fairdash._parsing import parsed
 from fairdash._record import InvalidError, Record, first_few
-from fairdash._validation import Count
-from fairdash.datasets.sources.address import parse_address
+from fairdash._validation import Count, check_one_of
+from fairdash.datasets.sources.address import Address, parse_address
+from fairdash.datasets.sources.counted import (
+    CountedSource,
+    count_source,
+    source_columns,
+)
 from fairdash.datasets.sources.draw import MOST_ROWS, Written, write_source
 
 VARIABLE = "FAIRDASH_SOURCES"
@@ -49,17 +56,54 @@ def write_listed(name: str, user: str, path: Path) -> Written:
     Raises ValueError as `write_source` does, and if there is no such source for the
     user: the words are the same whether it does not exist or is another's.
     """
-    source = _listed().get(name)
-    if source is None or not _may(user, source):
-        raise ValueError(f"There is no source {name!r} that you may read.")
+    source = _allowed(name, user)
     written = write_source(
-        parse_address(source.address, secrets=True),
+        _address(source),
         path,
         columns=source.columns,
         most_rows=source.most_rows,
         by=source.by,
     )
     return written._replace(title=written.titled(name))
+
+
+def listed_columns(name: str, user: str) -> list[str]:
+    """Return the columns of a listed source that may be read.
+
+    Raises ValueError as `fairdash.datasets.sources.source_columns` does, and if there
+    is no such source for the user.
+    """
+    source = _allowed(name, user)
+    columns = source_columns(_address(source))
+    if source.columns is None:
+        return columns
+    for column in source.columns:
+        check_one_of("column", column, columns)
+    return list(source.columns)
+
+
+def count_listed(name: str, user: str, columns: Sequence[str]) -> CountedSource:
+    """Count the rows of a listed source by some columns; its name is that of the list.
+
+    Raises ValueError as `fairdash.datasets.sources.count_source` does, and if there is
+    no such source for the user, or a column is none that may be read.
+    """
+    source = _allowed(name, user)
+    if source.columns is not None:
+        for column in columns:
+            check_one_of("column", column, source.columns)
+    return replace(count_source(_address(source), columns), name=name)
+
+
+def _allowed(name: str, user: str) -> ListedSource:
+    source = _listed().get(name)
+    if source is None or not _may(user, source):
+        raise ValueError(f"There is no source {name!r} that you may read.")
+    return source
+
+
+def _address(source: ListedSource) -> Address:
+    return parse_address(source.address, secrets=True)
 
 
 def _may(user: str, source: ListedSource) -> bool:

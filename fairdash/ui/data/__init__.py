@@ -19,6 +19,7 @@ from fairdash.ui.data.roles_form import Unchosen, roles_form
 from fairdash.ui.data.rows_form import LiveCounts
 from fairdash.ui.data.scores import bring_model, list_own_scores, open_scores
 from fairdash.ui.data.several_form import pick_several
+from fairdash.ui.data.source_audit import audit_source, audits_source
 from fairdash.ui.data.table import (
     add_sample,
     can_train,
@@ -36,6 +37,8 @@ __all__ = [
     "LiveCounts",
     "Unchosen",
     "add_sample",
+    "audit_source",
+    "audits_source",
     "bring_model",
     "can_train",
     "check_panel",

@@ -10,6 +10,7 @@ from fairdash._wording import listing
 from fairdash.box import Watch
 from fairdash.datasets import reading, sources
 from fairdash.ui import private
+from fairdash.ui.data.source_audit import open_source
 from fairdash.ui.data.table import OpenTable, open_digest, sample_cards, title_of
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store, who
@@ -74,7 +75,18 @@ def _choose_source() -> None:
         help="The operator lists them. Credentials stay on the server.",
         key="source",
     )
-    if chosen is None or not st.button("Read it", key="read source"):
+    if chosen is None:
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        is_read = st.button("Read it", key="read source")
+        is_audited = st.button(
+            "Audit without loading",
+            key="audit source",
+            help="Asks the source for counts. No row is read, whatever its size.",
+        )
+    if is_audited:
+        open_source(chosen)
+    if not is_read:
         return
     try:
         with st.spinner(plain(f"Reading {chosen}…")), store().workspace() as folder:
