@@ -45,7 +45,11 @@ Name = Annotated[str, typer.Argument(help="Of a monitor.")]
 def add(
     name: Name,
     source: Annotated[
-        str, typer.Option(help='File, or pattern of files: "scores/*.csv".')
+        str,
+        typer.Option(
+            help='File, or pattern of files: "scores/*.csv". Or an address, as of '
+            "`fairdash audit`, with --date: it is counted where it lies."
+        ),
     ],
     policy: Annotated[
         Path, typer.Option(exists=True, dir_okay=False, help="YAML file of the limits.")

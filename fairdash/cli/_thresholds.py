@@ -7,16 +7,21 @@ import pandas as pd
 import typer
 
 from fairdash._validation import CROSS, check_one_of, value_labels
-from fairdash.audits import correction_verdict
-from fairdash.cli._options import File, Groups, echo, echo_table, refusing
-from fairdash.datasets import read_table
+from fairdash.audits import correction_verdict, tables
+from fairdash.cli._options import Groups, echo, echo_table, refusing
 from fairdash.postprocessing import GAMMA, ScoreType, SplitScores, corrections
 
 RAMP = "ramp"
 
 
 def learn_thresholds(
-    file: File,
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="File, or an address, as of `fairdash audit`: it is counted by score, "
+            "group and outcome where it lies."
+        ),
+    ],
     score: Annotated[str, typer.Option(help="Column of scores.")],
     group: Groups,
     out: Annotated[Path, typer.Option(help="JSON file of thresholds.")],
@@ -56,8 +61,9 @@ def learn_thresholds(
     exit status is 2 when the file or a column cannot be used.
     """
     with refusing(file):
-        frame = read_table(file)
         check_one_of("--out", out.suffix, (".json",))
+        columns = [score, *group, *_outcome_column(outcome)]
+        frame, words = tables.read_people(file, columns)
         for column in (score, *group):
             check_one_of("column", column, list(map(str, frame)))
         target, positive = _outcome(frame, outcome)
@@ -86,6 +92,8 @@ def learn_thresholds(
     verdict = correction_verdict(report, feature=CROSS.join(group))
     echo(f"{verdict} {report.details()}")
     echo_table(report.changed)
+    if words:
+        echo(words)
     echo(f"{out}: {fitted}")
 
 
@@ -103,6 +111,11 @@ def _settings(
             raise ValueError(f"`--set` must be NAME=VALUE, got {text!r}.")
         texts[name] = value
     return texts
+
+
+def _outcome_column(named: str | None) -> list[str]:
+    """Return the column of "COLUMN=VALUE", none without one."""
+    return [] if named is None else [named.partition("=")[0]]
 
 
 def _outcome(frame: pd.DataFrame, named: str | None) -> tuple[str | None, str | None]:

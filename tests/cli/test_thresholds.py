@@ -145,3 +145,51 @@ def test_an_option_that_does_not_fit_the_method_is_refused(
     done = call("thresholds", file, *given, *options)
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
+
+
+def learned(source, out, *options):
+    done = call(
+        *("thresholds", source, "--group", "sex", "--group", "age"),
+        *("--score", "p_repaid", "--outcome", "repaid=yes", "--out", out, *options),
+    )
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("method", ["ramp", "hardt"])
+def test_an_address_is_counted_and_taught_as_its_rows_are(table, tmp_path, method):
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    rounded = table.assign(p_repaid=table["p_repaid"].round(2))
+    rounded.loc[::97, "age"] = None
+    rounded.to_parquet(folder / "scores.parquet")
+    # The split of rows depends on their order, which counts have by their values.
+    order = ["p_repaid", "sex", "age", "repaid"]
+    rows = tmp_path / "rows.parquet"
+    rounded.sort_values(order).to_parquet(rows)
+    counted, read = tmp_path / "counted.json", tmp_path / "read.json"
+    options = ("--method", method)
+    text = learned(folder, counted, *options)
+    learned(rows, read, *options)
+    assert counted.read_text() == read.read_text()
+    assert "1,500 rows counted where they lie" in text
+    assert "counted where" not in learned(rows, read, *options)
+
+
+def test_what_an_address_cannot_teach_is_said(table, tmp_path, monkeypatch):
+    folder = tmp_path / "bank"
+    folder.mkdir()
+    table.to_parquet(folder / "scores.parquet")
+    out = tmp_path / "thresholds.json"
+    options = ("--group", "sex", "--out", out, "--score")
+    done = call("thresholds", folder, *options, "points")
+    assert done.exit_code == 2
+    assert "must be one of" in done.output
+    done = call("thresholds", tmp_path / "nothing.csv", *options, "p_repaid")
+    assert done.exit_code == 2
+    assert "There is no file" in done.output
+    monkeypatch.setattr("fairdash.audits.tables.reading.MOST_PEOPLE", N - 1)
+    done = call("thresholds", folder, *options, "p_repaid")
+    assert done.exit_code == 2
+    assert "holds 1,500 rows" in done.output
+    assert not out.exists()

@@ -37,6 +37,7 @@ __all__ = [
     "published_audit",
     "read_asked",
     "read_listed",
+    "read_people",
     "record_of",
     "stored_name",
     "table_answer",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
         Source,
         read_asked,
         read_listed,
+        read_people,
     )
     from fairdash.audits.tables.table_answer import table_answer
     from fairdash.audits.tables.watched import Monitor

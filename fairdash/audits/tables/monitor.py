@@ -20,10 +20,21 @@ from fairdash.audits.answer import Answer, Drawing, Listing
 from fairdash.audits.tables.claims import Claim, claims_of
 from fairdash.audits.tables.counting import Excluded
 from fairdash.audits.tables.judging import Judged, judged_again
+from fairdash.audits.tables.kept_cells import (
+    KeptCells,
+    count_batches,
+    with_kept,
+)
 from fairdash.audits.tables.limits import check_policy
 from fairdash.audits.tables.policy import Limit
 from fairdash.audits.tables.reading import Source
-from fairdash.audits.tables.watched import Monitor, batches_of, occurs_elsewhere
+from fairdash.audits.tables.watched import (
+    Monitor,
+    absent_values,
+    any_has,
+    batches_of,
+    occurs_elsewhere,
+)
 
 LOOKS: dict[str, int] = {"day": 365, "week": 52, "month": 12}
 COLUMNS = [
@@ -47,6 +58,8 @@ class Batch:
         with weights or units when an earlier batch does.
     recurring : int
         Rows whose unit was in an earlier batch: the alarm counts a unit once.
+    cells : KeptCells, optional
+        Of a source that is counted where it lies.
     """
 
     label: str
@@ -56,6 +69,7 @@ class Batch:
     judged: tuple[Judged, ...]
     claims: tuple[Claim, ...]
     recurring: int = 0
+    cells: KeptCells | None = None
 
     @property
     def without_bets(self) -> bool:
@@ -78,6 +92,8 @@ class Watch:
         ValueError
             When the source cannot be read, or a batch has no row that counts.
         """
+        if self.monitor.is_counted:
+            return self._run_counted()
         audited = {batch.digest: batch for batch in self.batches}
         batches: list[Batch] = []
         earlier = Earlier()
@@ -99,8 +115,36 @@ class Watch:
                 previous = digest
         return Watch(self.monitor, tuple(batches))
 
+    def _run_counted(self) -> "Watch":
+        """Audit the batches of a source that is counted; those deleted there stay."""
+        audited = {batch.digest: batch for batch in self.batches}
+        kept = {b.label: b.cells for b in self.batches if b.cells is not None}
+        tables = dict(with_kept(count_batches(self.monitor), kept))
+        batches = [self._counted_batch(label, tables, audited) for label in tables]
+        return Watch(self.monitor, tuple(batches))
+
+    def _counted_batch(
+        self, label: str, tables: dict[str, KeptCells], audited: dict[str, Batch]
+    ) -> Batch:
+        cells = tables[label]
+        frame = cells.frame
+        monitor = self.monitor.counting(cells.count)
+        digest = _digest(frame, monitor)
+        if digest in audited:
+            return replace(audited[digest], label=label)
+        missing = absent_values(frame, monitor.limits)
+        others = (table.frame for table in tables.values())
+        may_be_absent = bool(missing) and any_has(missing, others, monitor)
+        batch = _audited(
+            frame, monitor, label, digest, Earlier(), may_be_absent=may_be_absent
+        )
+        return replace(batch, rows=cells.n_rows, cells=cells)
+
     def first_batch(self) -> Batch:
         """Audit the first batch of the source; errors are those of `run`."""
+        if self.monitor.is_counted:
+            tables = count_batches(self.monitor)
+            return self._counted_batch(min(tables), tables, {})
         label, frame = next(batches_of(self.monitor))
         digest = _digest(frame, self.monitor)
         return _audited(frame, self.monitor, label, digest, Earlier())
@@ -293,14 +337,17 @@ def audit_batch(
     label: str,
     digest: str = "",
     earlier: Earlier | None = None,
+    may_be_absent: bool | None = None,
 ) -> Batch:
     """Audit the rows of one batch, which is added to what ``earlier`` ones say.
 
-    The value of the decision, and of the outcome, must occur in it or in another batch.
+    The value of the decision, and of the outcome, must occur in it, unless it
+    ``may_be_absent``: by default if it occurs in another batch.
     """
     policy = monitor.limits
     source = Source.of_frame(label, digest, frame)
-    may_be_absent = occurs_elsewhere(frame, monitor)
+    if may_be_absent is None:
+        may_be_absent = occurs_elsewhere(frame, monitor)
     checked = check_policy(frame, policy, source, may_be_absent=may_be_absent)
     claims = claims_of(frame, policy, earlier, may_be_absent=may_be_absent)
     return Batch(
@@ -323,10 +370,16 @@ def stored_name(text: str) -> str:
 
 
 def _audited(
-    frame: pd.DataFrame, monitor: Monitor, label: str, digest: str, earlier: Earlier
+    frame: pd.DataFrame,
+    monitor: Monitor,
+    label: str,
+    digest: str,
+    earlier: Earlier,
+    *,
+    may_be_absent: bool | None = None,
 ) -> Batch:
     try:
-        return audit_batch(frame, monitor, label, digest, earlier)
+        return audit_batch(frame, monitor, label, digest, earlier, may_be_absent)
     except ValueError as error:
         raise ValueError(f"The batch {label}: {error}") from error
 

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from fairdash._validation import check_one_of
 from fairdash._wording import listing, plural
 from fairdash.audits.tables.counting import named_value
 from fairdash.audits.tables.question import TableQuestion
 from fairdash.datasets import DrawnRows, notes_of, read_table, sources
 
+MOST_PEOPLE = 5_000_000  # from whom thresholds are learned
 _CELLWISE = {"missing", "recode", "convert"}  # steps that look at one cell
 
 
@@ -88,7 +90,7 @@ def read_asked(named: str | Path, question: TableQuestion) -> AskedTable:
         As `fairdash.datasets.sources.count_source` and `read_table` do; if the question
         names a column that is not there.
     """
-    if sources.is_address(named) and _is_cellwise(question):
+    if sources.is_address(named) and is_cellwise(question):
         address = str(named)
         columns = asked_columns(question, sources.source_columns(address))
         return _of_counts(sources.count_source(address, columns), question)
@@ -106,7 +108,7 @@ def read_listed(name: str, user: str, question: TableQuestion) -> AskedTable:
         As `fairdash.datasets.sources.count_listed` does; if the question names a column
         that is not there, or needs rows.
     """
-    if not _is_cellwise(question):
+    if not is_cellwise(question):
         raise ValueError(
             "This question needs rows: units, weights, and steps of preparation that "
             "look at several columns. Read some of them instead."
@@ -117,15 +119,52 @@ def read_listed(name: str, user: str, question: TableQuestion) -> AskedTable:
 
 def _of_counts(counted: sources.CountedSource, question: TableQuestion) -> AskedTable:
     """Return counts as a table in which a row stands for so many people."""
-    source = Source(
+    asked = question.model_copy(update={"count": counted.count})
+    return AskedTable(counted.frame, asked, _counted_source(counted))
+
+
+def _counted_source(counted: sources.CountedSource) -> Source:
+    return Source(
         counted.name,
         counted.digest,
         counted.n_rows,
         _now(),
         counted_by=tuple(counted.columns),
     )
-    asked = question.model_copy(update={"count": counted.count})
-    return AskedTable(counted.frame, asked, source)
+
+
+def read_people(named: str | Path, columns: Sequence[str]) -> tuple[pd.DataFrame, str]:
+    """Read some columns of a file or an address, one row a person, and say how.
+
+    An address is counted by these columns where it lies; each combination of values
+    then stands as often as it occurs. The words are "" of a file.
+
+    Raises
+    ------
+    ValueError
+        As `fairdash.datasets.sources.count_source` and `read_table` do; if there are
+        more than `MOST_PEOPLE` rows.
+    """
+    if not sources.is_address(named):
+        file = Path(named).expanduser()
+        if not file.is_file():
+            raise ValueError(f"There is no file {str(file)!r}.")
+        return read_table(file), ""
+    address = str(named)
+    names = sources.source_columns(address)
+    for column in columns:
+        check_one_of("column", column, names)
+    counted = sources.count_source(address, columns)
+    if counted.n_rows > MOST_PEOPLE:
+        raise ValueError(
+            f"{counted.name} holds {counted.n_rows:,} rows; thresholds are learned "
+            f"from at most {MOST_PEOPLE:,}. Name a query that chooses some, such as "
+            "those of a year."
+        )
+    times = counted.frame[counted.count].to_numpy()
+    rows = counted.frame.drop(columns=counted.count)
+    people = rows.loc[rows.index.repeat(times)].reset_index(drop=True)
+    return people, _counted_source(counted).words
 
 
 def asked_columns(question: TableQuestion, names: Sequence[str]) -> list[str]:
@@ -149,7 +188,7 @@ def asked_columns(question: TableQuestion, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(columns))
 
 
-def _is_cellwise(question: TableQuestion) -> bool:
+def is_cellwise(question: TableQuestion) -> bool:
     """Return whether equal cells of two rows mean the same to the question."""
     by_row = question.unit or question.weight or question.count
     steps = {step.kind for step in question.preparation}

@@ -1,7 +1,7 @@
 """What a monitor watches: its source, which is read batch by batch."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from fairdash._validation import check_one_of, value_labels
 from fairdash._wording import plural
 from fairdash.audits.tables.counting import named_value
 from fairdash.audits.tables.policy import Policy
-from fairdash.datasets import join_tables, read_table, sources
+from fairdash.datasets import join_tables, read_table
 
 PERIODS: dict[str, str] = {"day": "D", "week": "W", "month": "M"}
 WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accuracy")
@@ -27,7 +27,8 @@ class Monitor:
     name : str
     source : str
         A file, or a pattern of files such as "scores/*.csv". Without ``date`` each
-        file is a batch, in the order of their names.
+        file is a batch, in the order of their names. Or the address of a database, an
+        object store or a folder, which is counted where it lies.
     policy : dict
         Of `Policy`: what is asked and the limits.
     every : {"day", "week", "month"}
@@ -69,6 +70,15 @@ class Monitor:
             check_one_of("measure", limit.measure, WATCHED)
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the source is counted where it lies, instead of being read."""
+        return "://" in self.source or Path(self.source).is_dir()
+
+    def counting(self, column: str) -> "Monitor":
+        """Return this monitor of a table with a column of how many rows there are."""
+        return replace(self, policy={**self.policy, "count": column})
+
+    @property
     def limits(self) -> Policy:
         """The policy."""
         return Policy.model_validate(self.policy)
@@ -87,7 +97,7 @@ def batches_of(monitor: Monitor) -> Iterator[tuple[str, pd.DataFrame]]:
     frames = ((file.name, read_table(file)) for file in _files(monitor.source))
     if monitor.date is not None:
         whole = pd.concat([frame for _, frame in frames])
-        frames = _by_period(whole, monitor)
+        frames = by_period(whole, monitor)
     people = _people(monitor)
     for label, frame in frames:
         batch = frame
@@ -128,11 +138,6 @@ def _check_groups(frame: pd.DataFrame, label: str, monitor: Monitor) -> None:
 
 def _files(source: str) -> list[Path]:
     """Return the files that fit a pattern, in the order of their names."""
-    if "://" in source:
-        raise ValueError(
-            f"A monitor reads files of this machine, not {sources.shown(source)}. "
-            'Write each batch to a file and name these: --source "batches/*.parquet".'
-        )
     files = [path for path in sorted(map(Path, glob(source))) if path.is_file()]
     if not files and Path(source).is_file():  # its name may hold a bracket
         files = [Path(source)]
@@ -153,15 +158,19 @@ def _outcomes(monitor: Monitor) -> pd.DataFrame | None:
     return read_table(Path(monitor.outcomes))
 
 
-def _by_period(
-    frame: pd.DataFrame, monitor: Monitor
+def by_period(
+    frame: pd.DataFrame, monitor: Monitor, people: str | None = None
 ) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield the first day and the rows of each period, in their order."""
+    """Yield the first day and the rows of each period, in their order.
+
+    ``people`` is the column of how many a row stands for, of a table of counts.
+    """
     assert monitor.date is not None
     check_one_of("--date", monitor.date, list(map(str, frame)))
     dates = pd.to_datetime(frame[monitor.date], errors="coerce", format="mixed")
     if dates.isna().any():
-        n = int(dates.isna().sum())
+        undated = frame[dates.isna()]
+        n = len(undated) if people is None else int(undated[people].sum())
         raise ValueError(
             f"Column {monitor.date!r} holds no date in {plural(n, 'row')}; fix or "
             "exclude these."
@@ -192,18 +201,25 @@ def _with_outcomes(
 
 def occurs_elsewhere(frame: pd.DataFrame, monitor: Monitor) -> bool:
     """Return whether values that the policy names but a batch lacks are in another."""
-    missing = _absent(frame, monitor.limits)
+    missing = absent_values(frame, monitor.limits)
     if not missing:
         return False
     # Most batches have all values, so the others are read only here.
-    for _, batch in batches_of(monitor):
-        missing &= _absent(batch, monitor.limits)
+    return any_has(missing, (batch for _, batch in batches_of(monitor)), monitor)
+
+
+def any_has(
+    missing: set[str], batches: Iterable[pd.DataFrame], monitor: Monitor
+) -> bool:
+    """Return whether each value that one batch lacks occurs in some of others."""
+    for batch in batches:
+        missing = missing & absent_values(batch, monitor.limits)
         if not missing:
             return True
     return False
 
 
-def _absent(frame: pd.DataFrame, policy: Policy) -> set[str]:
+def absent_values(frame: pd.DataFrame, policy: Policy) -> set[str]:
     """Return which options name a value that does not occur in a table."""
     options = (("--decision", policy.decision), ("--outcome", policy.outcome))
     absent = set()
