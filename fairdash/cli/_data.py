@@ -33,7 +33,7 @@ from fairdash.datasets import (
     sources,
 )
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import back_up, home_folder
+from fairdash.store import Backup, back_up, home_folder, restore
 
 data = CommandApp(
     no_args_is_help=True, add_completion=False, help="Add, list and remove tables."
@@ -230,6 +230,32 @@ def backup(
         raise refuse(f"There is no home folder {source}. Name one by --home.")
     with opened(source) as kept:
         done = back_up(kept, folder)
+    _say_copied(folder, done)
+
+
+@store.command("restore")
+def restore_home(
+    folder: Annotated[
+        Path, typer.Argument(help="Which `fairdash store backup` has written.")
+    ],
+    home: Home = None,
+) -> None:
+    """Make a home of a backup; each file is compared with its digest.
+
+    The home must be empty or not there: what is in one is never replaced. A restore
+    that was stopped goes on when it is called again.
+
+    The exit status is 1 when something in the backup is damaged, which standard error
+    then names, and 2 when nothing was restored.
+    """
+    target = home or home_folder()
+    with refusing():
+        done = restore(folder, target)
+    _say_copied(target, done)
+
+
+def _say_copied(folder: Path, done: Backup) -> None:
+    """Print what was copied; end with status 1 where something was damaged."""
     echo(
         f"{folder}: {plural(done.n_homes, 'home')}, {plural(done.n_new, 'new item')} "
         f"({size(done.n_bytes)})"

@@ -5,6 +5,7 @@ from fairdash._lazy import load
 __all__ = [
     "ID_LENGTH",
     "Artifact",
+    "Backup",
     "Claim",
     "DatasetRecord",
     "Documents",
@@ -24,6 +25,7 @@ __all__ = [
     "home_folder",
     "open_store",
     "private",
+    "restore",
     "trouble",
     "write_file",
 ]
@@ -32,7 +34,7 @@ load("sqlalchemy")
 
 
 from fairdash.store._artifacts import Artifact
-from fairdash.store._backup import back_up
+from fairdash.store._backup import Backup, back_up
 from fairdash.store._database import Claim
 from fairdash.store._documents import Documents
 from fairdash.store._errors import StoreError, Unreachable, trouble
@@ -46,6 +48,7 @@ from fairdash.store._records import (
     Snapshot,
     TrialRecord,
 )
+from fairdash.store._restore import restore
 from fairdash.store._sessions import SessionFiles, SessionRecords
 from fairdash.store._store import Store, home_folder, open_store
 from fairdash.store._tables import ID_LENGTH

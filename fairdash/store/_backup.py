@@ -134,7 +134,7 @@ class _Record:
                 "another folder."
             )
         record = cls(path, **facts)
-        record._check_unused(folder)
+        check_unused(folder, record._databases)
         return record
 
     def accept(self, name: str, database: Path) -> None:
@@ -158,19 +158,6 @@ class _Record:
         }
         self._write()
 
-    def _check_unused(self, folder: Path) -> None:
-        for name, digests in self._databases.items():
-            database = folder / name
-            if not database.exists():
-                continue  # of a half backup, or somebody deleted it: it is copied anew
-            journal = database.with_name(f"{database.name}-wal")
-            is_open = journal.exists() and journal.stat().st_size > 0
-            if is_open or _digest(database) not in digests:
-                raise ValueError(
-                    f"{database} is not what was written: this backup was used as a "
-                    "home since, or it is damaged. Name another folder."
-                )
-
     def _write(self) -> None:
         facts = {
             "home": self._home,
@@ -179,6 +166,24 @@ class _Record:
         }
         write_file(self._path, json.dumps(facts, indent=1))
         sync(self._path)
+
+
+def check_unused(folder: Path, databases: dict[str, list[str]]) -> None:
+    """Raise ValueError where a database of a backup is not one that was written.
+
+    ``databases`` are the digests of each by its name, as the record says.
+    """
+    for name, digests in databases.items():
+        database = folder / name
+        if not database.exists():
+            continue  # of a half backup, or somebody deleted it: it is copied anew
+        journal = database.with_name(f"{database.name}-wal")
+        is_open = journal.exists() and journal.stat().st_size > 0
+        if is_open or _digest(database) not in digests:
+            raise ValueError(
+                f"{database} is not what was written: this backup was used as a "
+                "home since, or it is damaged. Name another folder."
+            )
 
 
 def _copy_home(

@@ -429,8 +429,12 @@ def test_a_broken_monitor_is_named_and_the_others_are_looked_at(
     ("change", "words"),
     [
         ({"source": "nothing/*.csv"}, "No file fits the source"),
-        ({"source": "postgresql://ann:pw@db/bank?table=x"}, "reads files"),
-        ({"source": "s3://bucket/weeks/*.parquet"}, "reads files"),
+        ({"source": "postgresql://ann:pw@db/bank?table=x"}, "--date COLUMN"),
+        (
+            {"source": "postgresql://ann:pw@db/bank?table=x", "date": "day"},
+            "holds a password",
+        ),
+        ({"source": "s3://bucket/weeks/*.parquet"}, "--date COLUMN"),
         ({"date": "day"}, "--date"),
         ({"outcomes": "absent.csv", "key": "id"}, "no file of outcomes"),
         ({"policy": {"groups": ["gender"]}}, "gender"),
