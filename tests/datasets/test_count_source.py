@@ -1,10 +1,16 @@
 """A source that counts its own rows says what they would say, read one by one."""
 
 import sqlite3
+from functools import reduce
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
 import pytest
+from cases import examples
+from hypothesis import given
+from hypothesis import strategies as st
 from pandas.testing import assert_frame_equal
 
 from fairdash.datasets import read_table, sources
@@ -145,6 +151,57 @@ def test_parts_add_up_to_the_whole(tmp_path):
     assert merged.digest == sources.count_source(str(tmp_path), NAMES).digest
     with pytest.raises(ValueError, match="Count both by the same columns"):
         merged.merge(sources.count_source(str(tmp_path), NAMES[:2]))
+
+
+@examples(10)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["x", "y", "", None]),
+            st.sampled_from([1, 2, None]),
+            st.sampled_from([0.5, -1.0, None]),
+            st.sampled_from([True, False, None]),
+            st.integers(0, 3),
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_shards_and_days_add_up_in_any_order(rows, random):
+    """Each shard of each day is counted apart; a column may be missing in a shard."""
+    names = ["text", "whole", "number", "flag", "shard"]
+    frame = pd.DataFrame(rows, columns=names).astype(
+        {"text": "str", "whole": "Int64", "number": "float", "flag": "boolean"}
+    )
+    with TemporaryDirectory() as folder:
+        parts = []
+        for shard, members in frame.groupby("shard"):
+            place = Path(folder) / str(shard)
+            place.mkdir()
+            members.to_parquet(place / "rows.parquet")
+            parts.append(sources.count_source(str(place), names[:4]))
+        whole = sources.count_source(folder, names[:4])
+    random.shuffle(parts)
+    merged = reduce(sources.CountedSource.merge, parts)
+    assert merged.n_rows == len(frame)
+    # A column without any value has no kind of its own.
+    plain, expected = (
+        part.frame.astype(object).where(part.frame.notna(), None)
+        for part in (merged, whole)
+    )
+    assert_frame_equal(plain, expected)
+
+
+def test_parts_whose_columns_hold_other_kinds_do_not_add_up(tmp_path):
+    counted = []
+    for name, values in (("numbers", [1, 2]), ("texts", ["1", "2"])):
+        (tmp_path / name).mkdir()
+        pd.DataFrame({"a": values}).to_parquet(tmp_path / name / "rows.parquet")
+        counted.append(sources.count_source(str(tmp_path / name), ["a"]))
+    numbers, texts = counted
+    with pytest.raises(ValueError, match="'a' holds numbers in numbers and text in"):
+        numbers.merge(texts)
 
 
 @pytest.mark.parametrize(

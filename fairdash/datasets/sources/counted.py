@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyarrow import compute
@@ -26,10 +28,18 @@ from fairdash.datasets.sources.database import (
     count_rows,
     counts_files,
 )
-from fairdash.datasets.sources.faults import reached
+from fairdash.datasets.sources.deadline import TooSlowError, most_seconds
+from fairdash.datasets.sources.faults import reached, too_slow
 
 MOST_CELLS = 100_000  # combinations of values that come back
 COUNT = "people"
+# What a column of a kind is read as where all its values are missing.
+_MISSING = {
+    "numbers": "float64",
+    "moments": "datetime64[us]",
+    "true and false": "object",
+    "text": "str",
+}
 _NO_ROWS = pa.record_batch({COUNT: pa.array([], pa.int64())})
 
 
@@ -71,7 +81,8 @@ class CountedSource:
     def merge(self, other: "CountedSource") -> "CountedSource":
         """Return the counts of both together, as of one source with all their rows.
 
-        Raises ValueError if the other has other columns.
+        Raises ValueError if the other has other columns, or one holds values of another
+        kind.
         """
         columns = self.columns
         if columns != other.columns:
@@ -79,10 +90,43 @@ class CountedSource:
                 f"{other.name} was counted by {listing(other.columns)}, {self.name} by "
                 f"{listing(columns)}. Count both by the same columns, in one order."
             )
-        other_counts = other.frame.rename(columns={other.count: self.count})
-        both = pd.concat([self.frame, other_counts], ignore_index=True)
+        both = pd.DataFrame({name: self._together(other, name) for name in columns})
+        both[self.count] = [*self.frame[self.count], *other.frame[other.count]]
         cells = both.groupby(columns, dropna=False, observed=True, sort=True)
-        return replace(self, frame=cells[self.count].sum().reset_index())
+        frame = cells[self.count].sum().reset_index()
+        for name in columns:
+            if frame[name].dtype == object:  # in which grouping writes NaN for None
+                frame[name] = frame[name].where(frame[name].notna(), None)
+        return replace(self, frame=_in_order(frame, columns))
+
+    def _together(self, other: "CountedSource", name: str) -> "pd.Series[Any]":
+        """Return the values of a column of both."""
+        parts = [self.frame[name], other.frame[name]]
+        kinds = [_kind(part) for part in parts]
+        if "" not in kinds and kinds[0] != kinds[1]:
+            raise ValueError(
+                f"{name!r} holds {kinds[0]} in {self.name} and {kinds[1]} in "
+                f"{other.name}. Cast it to one kind in a query of either, and count "
+                "again."
+            )
+        # A column without a value has no kind of its own.
+        for place, kind in enumerate(kinds):
+            if not kind and kinds[1 - place]:
+                missing = [None] * len(parts[place])
+                parts[place] = pd.Series(missing, dtype=_MISSING[kinds[1 - place]])
+        return pd.concat(parts, ignore_index=True)
+
+
+def _kind(column: "pd.Series[Any]") -> str:
+    """Return the kind of values that a column has, "" without any."""
+    values = column.dropna()
+    if values.empty:
+        return ""
+    if pd.api.types.is_datetime64_any_dtype(values.dtype):
+        return "moments"
+    if values.map(type).isin((bool, np.bool_)).all():
+        return "true and false"
+    return "numbers" if pd.api.types.is_numeric_dtype(values.dtype) else "text"
 
 
 def source_columns(address: str | Address) -> list[str]:
@@ -135,8 +179,11 @@ def count_source(
     if not table.num_rows:
         raise ValueError(f"{source.name} has no rows.")
     frame = _as_read(table)
-    frame = frame.sort_values(wanted, kind="stable", ignore_index=True)
-    return CountedSource(source.name, frame, count)
+    return CountedSource(source.name, _in_order(frame, wanted), count)
+
+
+def _in_order(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+    return frame.sort_values(columns, kind="stable", ignore_index=True)
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
@@ -161,9 +208,12 @@ def _count_files(
     is_ambiguous = len(distinct_names) < len(rows.names)
     if is_ambiguous or files is None or not counts_files():
         return rows.count_values(columns, count, most)
-    with reached(source.name):
-        table = count_files(files, columns, count, most)
-    return rows.as_stored(table)
+    try:
+        with reached(source.name):
+            table = count_files(files, columns, count, most)
+            return rows.as_stored(table)
+    except TooSlowError:
+        raise too_slow(source.name, most_seconds()) from None
 
 
 def _as_read(table: pa.Table) -> pd.DataFrame:

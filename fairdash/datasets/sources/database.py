@@ -21,6 +21,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -28,11 +29,18 @@ import pyarrow as pa
 from fairdash._validation import check_one_of
 from fairdash.datasets.sources.address import Address, database_file
 from fairdash.datasets.sources.cursor import BATCH_ROWS, cursor_batches
+from fairdash.datasets.sources.deadline import (
+    CONNECT_SECONDS,
+    TooSlowError,
+    deadline,
+    most_seconds,
+)
 from fairdash.datasets.sources.faults import (
     beyond,
     damaged,
     installed,
     no_select,
+    too_slow,
     unreached,
 )
 
@@ -143,7 +151,8 @@ def column_names(address: Address) -> list[str]:
 
     Raises ValueError as `select` does, and when there is no row.
     """
-    for batch in _batches(address, f"SELECT * FROM {_rows(address)} LIMIT 1"):
+    first_row = f"SELECT * FROM {_rows(address)} LIMIT 1"
+    for batch in _batches(address, first_row, most_seconds()):
         return list(batch.schema.names)
     raise ValueError(f"{address.name} has no rows.")
 
@@ -163,9 +172,10 @@ def count_rows(
     Raises
     ------
     ValueError
-        As `select` does.
+        As `select` does, and when it takes longer than `most_seconds`.
     """
-    yield from _batches(address, _count_statement(_rows(address), columns, count, most))
+    statement = _count_statement(_rows(address), columns, count, most)
+    yield from _batches(address, statement, most_seconds())
 
 
 def _count_statement(rows: str, columns: Sequence[str], count: str, most: int) -> str:
@@ -176,11 +186,14 @@ def _count_statement(rows: str, columns: Sequence[str], count: str, most: int) -
     )
 
 
-def _batches(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+def _batches(
+    address: Address, statement: str, seconds: float | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield what a statement gives; it is told to stop after some seconds."""
     texts = (statement, address.query or "", address.place)
     if not all(map(_is_text, texts)):
         raise no_select(address)
-    yield from _READERS[address.kind](address, statement)
+    yield from _READERS[address.kind](address, statement, seconds)
 
 
 def _rows(address: Address) -> str:
@@ -219,7 +232,9 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _duckdb(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+def _duckdb(
+    address: Address, statement: str, seconds: float | None
+) -> Iterator[pa.RecordBatch]:
     duckdb = installed("duckdb")
     path = str(database_file(address).resolve())
     try:
@@ -229,12 +244,14 @@ def _duckdb(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
     except duckdb.Error as error:
         raise _duckdb_fault(address, error) from None
     try:
-        with link:
+        with link, deadline(seconds, link.interrupt):
             statements = link.extract_statements(statement)
             kinds = [parsed.type for parsed in statements]
             if kinds != [duckdb.StatementType.SELECT]:
                 raise no_select(address)
             yield from link.sql(statements[0]).to_arrow_reader(BATCH_ROWS)
+    except duckdb.InterruptException:
+        raise too_slow(address.name, seconds or 0.0) from None
     except duckdb.ParserException:
         raise no_select(address) from None
     except duckdb.PermissionException:
@@ -281,6 +298,8 @@ def count_files(
 
     Raises
     ------
+    TooSlowError
+        When it takes longer than `most_seconds`.
     duckdb.Error
         As DuckDB does; `fairdash.datasets.sources.counted` knows what it means.
     """
@@ -289,11 +308,20 @@ def count_files(
     options = "hive_partitioning=true, hive_types_autocast=0"
     rows = f'read_parquet([{paths}], {options}) AS "rows"'
     statement = _count_statement(rows, columns, count, most)
-    with duckdb.connect(config=_DUCKDB_FILES) as link:
-        return link.sql(statement).to_arrow_table()
+    seconds = most_seconds()
+    try:
+        with (
+            duckdb.connect(config=_DUCKDB_FILES) as link,
+            deadline(seconds, link.interrupt),
+        ):
+            return link.sql(statement).to_arrow_table()
+    except duckdb.InterruptException:
+        raise TooSlowError from None
 
 
-def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+def _sqlite(
+    address: Address, statement: str, seconds: float | None
+) -> Iterator[pa.RecordBatch]:
     if _SQLITE_SELECT.match(statement) is None:
         raise no_select(address)
     file = f"{database_file(address).resolve().as_uri()}?mode=ro"
@@ -305,8 +333,12 @@ def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
         refused.append(action)
         return sqlite3.SQLITE_DENY
 
+    passed = Event()
     try:
-        with closing(sqlite3.connect(file, uri=True)) as link:
+        with (
+            closing(sqlite3.connect(file, uri=True)) as link,
+            deadline(seconds, link.interrupt) as passed,
+        ):
             link.execute("PRAGMA query_only = ON")
             link.execute("PRAGMA trusted_schema = OFF")
             link.set_authorizer(authorize)
@@ -318,6 +350,8 @@ def _sqlite(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
     except UnicodeDecodeError:  # in a message that quotes what cannot be read
         raise damaged(address) from None
     except sqlite3.Error as error:
+        if passed.is_set():
+            raise too_slow(address.name, seconds or 0.0) from None
         raise _sqlite_fault(address, error, bool(refused)) from None
 
 
@@ -337,12 +371,20 @@ def _sqlite_fault(
     return unreached(address, error)
 
 
-def _postgres(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
+def _postgres(
+    address: Address, statement: str, seconds: float | None
+) -> Iterator[pa.RecordBatch]:
     psycopg = installed("psycopg")
     _, _, place = address.place.partition("://")
     try:
-        with psycopg.connect(f"postgresql://{place}") as link:
+        with psycopg.connect(
+            f"postgresql://{place}", connect_timeout=CONNECT_SECONDS
+        ) as link:
             link.read_only = True
+            if seconds is not None:
+                milliseconds = str(round(1000 * seconds))
+                limit = "SELECT pg_catalog.set_config('statement_timeout', %s, true)"
+                link.execute(limit, [milliseconds])
             # else a scan may begin where another is, and rows have another order
             link.execute("SET LOCAL synchronize_seqscans = off")
             _check_login(link, address)
@@ -352,6 +394,8 @@ def _postgres(address: Address, statement: str) -> Iterator[pa.RecordBatch]:
                 cursor.execute(statement.encode())
                 names = [column.name for column in cursor.description]
                 yield from cursor_batches(cursor, names, address.name)
+    except psycopg.errors.QueryCanceled:
+        raise too_slow(address.name, seconds or 0.0) from None
     except (psycopg.errors.SyntaxError, psycopg.errors.InvalidCursorDefinition):
         raise no_select(address) from None
     except (

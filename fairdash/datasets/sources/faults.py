@@ -10,6 +10,7 @@ from typing import Any
 
 from fairdash._lazy import load
 from fairdash.datasets.sources.address import Address, shown
+from fairdash.datasets.sources.deadline import VARIABLE, TooSlowError
 
 _TITLES = {"duckdb": "DuckDB", "sqlite": "SQLite", "postgresql": "Postgres"}
 # by scheme, as fsspec finds them
@@ -52,7 +53,7 @@ def reached(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except MemoryError:
+    except (MemoryError, TooSlowError):
         raise
     except Exception as error:
         raise ValueError(
@@ -69,6 +70,15 @@ def unreached(address: Address, error: Exception) -> ValueError:
         f"({type(error).__name__}). See that the database is there, that it has the "
         "table and columns, that this login may read them, and that no other program "
         "keeps it to itself."
+    )
+
+
+def too_slow(name: str, seconds: float) -> ValueError:
+    """Return the error of a source that was told to stop."""
+    return ValueError(
+        f"{name} took longer than {seconds:g} s and was told to stop. Count by fewer "
+        "columns, name a query that chooses fewer rows, or give it more time: "
+        f"{VARIABLE}."
     )
 
 
