@@ -27,7 +27,8 @@ import sys
 from pathlib import Path
 from fairdash.server import Login, Rules, serve_pages
 home, port = Path(sys.argv[1]), int(sys.argv[2])
-rules = Rules(("localhost", "127.0.0.1"), Login.find(port), (), "a token of the operator")
+token = "a token of the operator"
+rules = Rules(("localhost", "127.0.0.1"), Login.find(port), (), token)
 serve_pages(home, "localhost", port, rules)
 """
 WINDOW = {
