@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import monotonic
 
-from prometheus_client import Metric
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client import exposition as plain_text
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.exposition import choose_encoder
+from prometheus_client.openmetrics import exposition as openmetrics
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
@@ -37,7 +38,13 @@ class Metrics:
 
     async def answer(self, request: Request) -> Response:
         """Answer one request, in the format that it accepts."""
-        encode, kind = choose_encoder(request.headers.get("accept", ""))
+        # By two formats only: an answer of each is kept, whatever else is accepted.
+        wants_open = "application/openmetrics-text" in request.headers.get("accept", "")
+        encode: Callable[[CollectorRegistry], bytes] = openmetrics.generate_latest
+        kind = openmetrics.CONTENT_TYPE_LATEST
+        if not wants_open:
+            encode = plain_text.generate_latest
+            kind = plain_text.CONTENT_TYPE_PLAIN_0_0_4
         until, content = self._answers.get(kind, (0.0, None))
         if content is None or (content.done() and monotonic() >= until):
             content = asyncio.ensure_future(asyncio.to_thread(encode, self._registry))
@@ -49,7 +56,8 @@ class Metrics:
 class ServerState(Collector):
     """What store, engine, box and disk of a server say when they are asked.
 
-    Where one does not answer, only its own numbers are missing.
+    Where the store does not answer, or there is no engine here, only their own numbers
+    are missing.
     """
 
     def __init__(self, store: Store) -> None:
@@ -115,15 +123,15 @@ class ServerState(Collector):
         yield GaugeMetricFamily(
             "fairdash_training_models",
             "Models in training.",
-            sum(card["training"].values()),
+            sum(card.get("training", {}).values()),
         )
+        # An engine of an earlier version counts neither.
         models = CounterMetricFamily(
             "fairdash_models",
             "Models that ended since the engine began, by how.",
             labels=["end"],
             created=card["since"],
         )
-        # An engine of an earlier version does not count them.
         for end, n_models in card.get("ended", {}).items():
             models.add_metric([end], n_models, created=card["since"])
         yield models

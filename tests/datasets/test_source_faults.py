@@ -9,7 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from fairdash.datasets import sources
-from fairdash.datasets.sources import batches, database
+from fairdash.datasets.sources import batches, counted, database
+from fairdash.datasets.sources.address import parse_address
 from fairdash.datasets.sources.deadline import TooSlowError
 
 N = 120_000  # rows: more than one batch
@@ -57,7 +58,7 @@ def test_files_whose_columns_have_several_types_are_refused(tmp_path, monkeypatc
     pd.DataFrame({"a": [1, 2]}).to_parquet(tmp_path / "0.parquet")
     pd.DataFrame({"a": ["x", "y"]}).to_parquet(tmp_path / "1.parquet")
     refused(str(tmp_path), "could not be read", "tables of the same columns")
-    monkeypatch.setattr(sources.counted, "counts_files", lambda: False)
+    monkeypatch.setattr(counted, "counts_files", lambda: False)
     refused(str(tmp_path), "could not be read", "tables of the same columns")
 
 
@@ -72,7 +73,7 @@ def test_a_file_that_goes_away_in_the_middle_is_said(tmp_path, monkeypatch):
         yield from read(rows, columns)
 
     with monkeypatch.context() as patch:
-        patch.setattr(sources.counted, "counts_files", lambda: False)
+        patch.setattr(counted, "counts_files", lambda: False)
         patch.setattr(batches.ParquetRows, "batches", lose_and_read)
         refused(str(tmp_path), "could not be read")
     (tmp_path / "1.parquet").write_bytes(b"PAR1 and no more")
@@ -92,9 +93,9 @@ def test_a_server_that_goes_away_in_the_middle_is_said(new_database):
         link.execute(sa.text("CREATE TABLE public.rows (a bigint)"))
         link.execute(sa.text(f"INSERT INTO public.rows SELECT generate_series(1, {N})"))
     url = sa.make_url(made).set(drivername="postgresql").render_as_string()
-    address = sources.counted.parse_address(f"{url}&table=public.rows")
-    counted = database.count_rows(address, ["a"], "people", N)
-    next(counted)
+    address = parse_address(f"{url}&table=public.rows")
+    rows = database.count_rows(address, ["a"], "people", N)
+    next(rows)
     with engine.begin() as link:
         ended = link.execute(
             sa.text(
@@ -104,7 +105,7 @@ def test_a_server_that_goes_away_in_the_middle_is_said(new_database):
         )
         assert ended.scalars().all() == [True]
     with pytest.raises(ValueError) as error:
-        list(counted)
+        list(rows)
     is_a_sentence(error, "could not be read from")
     assert engine.url.password is None or engine.url.password not in str(error.value)
 
@@ -139,7 +140,7 @@ def test_files_that_take_too_long_are_told_so(tmp_path, monkeypatch):
     def interrupted(*_):
         raise TooSlowError
 
-    monkeypatch.setattr(sources.counted, "count_files", interrupted)
+    monkeypatch.setattr(counted, "count_files", interrupted)
     refused(str(tmp_path), "took longer than 600 s")
 
 

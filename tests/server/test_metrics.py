@@ -111,6 +111,13 @@ def test_the_numbers_are_those_of_all_homes_and_hold_no_word_of_a_user(store):
         assert word not in text
 
 
+def test_plain_text_is_given_to_who_accepts_no_other(store):
+    answer = get(front(store, Meters()), Accept="*/*")
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "fairdash_store_up 1.0\n" in answer.text
+    assert "# EOF" not in answer.text
+
+
 def test_the_engine_says_what_it_trains_and_how_models_ended(store):
     training = {"/abc": 2, f"{USER}/def": 1}
     ended = {"finished": 5, "failed": 1}
@@ -147,10 +154,11 @@ def test_the_store_is_asked_once_in_some_seconds(store, monkeypatch):
     monkeypatch.setattr(store, "queue", lambda: looks.append(1) or count())
     monkeypatch.setattr(metrics, "monotonic", lambda: moment)
     app = front(store, Meters())
+    formats = [f"application/openmetrics-text;version=1.{n}.0" for n in range(3)]
     for seconds, n_looks in ((0, 1), (4, 1), (2, 2)):
         moment += seconds
-        for _ in range(3):
-            assert get(app, **OPENMETRICS).status_code == 200
+        for accepted in formats:  # whatever version is asked for
+            assert get(app, Accept=accepted).status_code == 200
         assert len(looks) == n_looks
 
 

@@ -122,6 +122,13 @@ _POSTGRES_STORED = """
 SELECT relkind IN ('r', 'p', 'm') AND NOT relrowsecurity
 FROM pg_catalog.pg_class WHERE oid = %s::regclass
 """
+# In milliseconds; a limit that the server has set is not raised.
+_POSTGRES_LIMIT = """
+SELECT pg_catalog.set_config('statement_timeout', %(most)s::text, true)
+FROM pg_catalog.pg_settings
+WHERE name = 'statement_timeout'
+  AND (setting::bigint = 0 OR setting::bigint > %(most)s)
+"""
 
 
 def select(address: Address, columns: Sequence[str] | None) -> Iterator[pa.RecordBatch]:
@@ -382,9 +389,7 @@ def _postgres(
         ) as link:
             link.read_only = True
             if seconds is not None:
-                milliseconds = str(round(1000 * seconds))
-                limit = "SELECT pg_catalog.set_config('statement_timeout', %s, true)"
-                link.execute(limit, [milliseconds])
+                link.execute(_POSTGRES_LIMIT, {"most": max(round(1000 * seconds), 1)})
             # else a scan may begin where another is, and rows have another order
             link.execute("SET LOCAL synchronize_seqscans = off")
             _check_login(link, address)
@@ -394,8 +399,10 @@ def _postgres(
                 cursor.execute(statement.encode())
                 names = [column.name for column in cursor.description]
                 yield from cursor_batches(cursor, names, address.name)
-    except psycopg.errors.QueryCanceled:
-        raise too_slow(address.name, seconds or 0.0) from None
+    except psycopg.errors.QueryCanceled as error:
+        if seconds is None:
+            raise unreached(address, error) from None
+        raise too_slow(address.name, seconds) from None
     except (psycopg.errors.SyntaxError, psycopg.errors.InvalidCursorDefinition):
         raise no_select(address) from None
     except (

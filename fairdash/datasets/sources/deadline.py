@@ -50,3 +50,4 @@ def deadline(seconds: float | None, interrupt: Callable[[], None]) -> Iterator[E
         yield passed
     finally:
         timer.cancel()
+        timer.join()  # else it may interrupt what is closed by then

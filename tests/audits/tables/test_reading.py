@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from fairdash.audits import tables
 from fairdash.cli import app
-from fairdash.datasets import read_table, sources
+from fairdash.datasets import read_table
+from fairdash.datasets.sources import counted
 
 GROUPS = ("race", "sex (as recorded)")
 KINDS = ("parquet", "arrow", "sqlite", "duckdb", "postgres")
@@ -43,7 +44,7 @@ def people(seed, n):
 def put(kind, frame, folder, request):
     if kind == "arrow":  # without the library that counts files
         patch = request.getfixturevalue("monkeypatch")
-        patch.setattr(sources.counted, "counts_files", lambda: False)
+        patch.setattr(counted, "counts_files", lambda: False)
     if kind in ("parquet", "arrow"):
         for part in range(3):
             frame.iloc[part::3].to_parquet(folder / f"{part}.parquet")
