@@ -39,6 +39,7 @@ __all__ = [
     "read_listed",
     "read_people",
     "record_of",
+    "search_source",
     "stored_name",
     "table_answer",
 ]
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
         read_listed,
         read_people,
     )
+    from fairdash.audits.tables.source_search import search_source
     from fairdash.audits.tables.table_answer import table_answer
     from fairdash.audits.tables.watched import Monitor
 else:

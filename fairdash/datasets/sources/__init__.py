@@ -8,6 +8,7 @@ __all__ = [
     "ANYBODY",
     "CountedSource",
     "check_configured",
+    "count_choices",
     "count_listed",
     "count_source",
     "is_address",
@@ -22,6 +23,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fairdash.datasets.sources.address import check_configured, is_address, shown
+    from fairdash.datasets.sources.choices_counted import count_choices
     from fairdash.datasets.sources.counted import (
         CountedSource,
         count_source,

@@ -168,7 +168,7 @@ def count_source(
     names = source_columns(source)
     for column in wanted:
         check_one_of("column", column, names)
-    count = _free(COUNT, names)
+    count = free_name(COUNT, names)
     if source.kind == "parquet":
         table = _count_files(source, wanted, count, most_cells + 1)
     else:
@@ -176,17 +176,23 @@ def count_source(
         table = pa.Table.from_batches(batches or [_NO_ROWS])
     if table.num_rows > most_cells:
         raise ValueError(_too_many(source.name, table, wanted, most_cells))
+    return counted_table(source.name, table, wanted, count)
+
+
+def counted_table(
+    name: str, table: pa.Table, columns: list[str], count: str
+) -> CountedSource:
+    """Return the counts that a source gave; ValueError if it has no rows."""
     if not table.num_rows:
-        raise ValueError(f"{source.name} has no rows.")
-    frame = _as_read(table)
-    return CountedSource(source.name, _in_order(frame, wanted), count)
+        raise ValueError(f"{name} has no rows.")
+    return CountedSource(name, _in_order(_as_read(table), columns), count)
 
 
 def _in_order(frame: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     return frame.sort_values(columns, kind="stable", ignore_index=True)
 
 
-def _free(name: str, taken: Sequence[str]) -> str:
+def free_name(name: str, taken: Sequence[str]) -> str:
     """Return a name that no column has, in capitals or not."""
     used = {column.casefold() for column in taken}
     while name in used:

@@ -20,6 +20,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import Event
 from typing import Any
@@ -182,6 +183,52 @@ def count_rows(
         As `select` does, and when it takes longer than `most_seconds`.
     """
     statement = _count_statement(_rows(address), columns, count, most)
+    yield from _batches(address, statement, most_seconds())
+
+
+@dataclass(frozen=True)
+class GroupingSets:
+    """Several choices of columns by which rows are counted, each beside the others.
+
+    Attributes
+    ----------
+    base, searched : tuple of str
+        Columns of every choice, and those of which each choice has some.
+    choices : tuple of tuple of str
+    mark : str
+        Name of a column that says by bits, the first column's highest, which of
+        ``searched`` a row does not have.
+    """
+
+    base: tuple[str, ...]
+    searched: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
+    mark: str
+
+    def statement(self, rows: str, count: str, most: int) -> str:
+        """Return the statement that counts by all of them."""
+        sets = ", ".join(f"({_names([*self.base, *c])})" for c in self.choices)
+        return (
+            f"SELECT {_names([*self.base, *self.searched])}, "
+            f"GROUPING({_names(self.searched)}) AS {_quoted(self.mark)}, "
+            f"COUNT(*) AS {_quoted(count)} FROM {rows} "
+            f"GROUP BY GROUPING SETS ({sets}) LIMIT {most:d}"
+        )
+
+    def mark_of(self, choice: Sequence[str]) -> int:
+        """Return the mark of the rows of a choice."""
+        bits = ["0" if name in choice else "1" for name in self.searched]
+        return int("".join(bits), 2)
+
+
+def count_sets(
+    address: Address, sets: GroupingSets, count: str, most: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield what `count_rows` does, for several choices of columns in one query.
+
+    SQLite has no grouping sets. Raises ValueError as `count_rows` does.
+    """
+    statement = sets.statement(_rows(address), count, most)
     yield from _batches(address, statement, most_seconds())
 
 

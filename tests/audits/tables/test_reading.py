@@ -1,20 +1,18 @@
 """What a source says of its rows by counting them is what the rows say."""
 
 import json
-import sqlite3
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-import sqlalchemy as sa
 from cases import sampled
+from made_sources import put
 from typer.testing import CliRunner
 
 from fairdash.audits import tables
 from fairdash.cli import app
 from fairdash.datasets import read_table
-from fairdash.datasets.sources import counted
 
 GROUPS = ("race", "sex (as recorded)")
 KINDS = ("parquet", "arrow", "sqlite", "duckdb", "postgres")
@@ -39,32 +37,6 @@ def people(seed, n):
             "secret": rng.random(n),
         }
     )
-
-
-def put(kind, frame, folder, request):
-    if kind == "arrow":  # without the library that counts files
-        patch = request.getfixturevalue("monkeypatch")
-        patch.setattr(counted, "counts_files", lambda: False)
-    if kind in ("parquet", "arrow"):
-        for part in range(3):
-            frame.iloc[part::3].to_parquet(folder / f"{part}.parquet")
-        return str(folder)
-    if kind == "sqlite":
-        with sqlite3.connect(folder / "bank.db") as link:
-            frame.to_sql("people", link, index=False)
-        return f"sqlite:///{folder}/bank.db?table=people"
-    if kind == "duckdb":
-        duckdb = pytest.importorskip("duckdb")
-        with duckdb.connect(str(folder / "bank.duckdb")) as link:
-            link.register("given", frame)
-            link.execute("CREATE TABLE people AS SELECT * FROM given")
-        return f"duckdb:///{folder}/bank.duckdb?query=SELECT * FROM people"
-    address = request.getfixturevalue("new_database")()
-    engine = sa.create_engine(address, poolclass=sa.pool.NullPool)
-    with engine.begin() as link:
-        frame.to_sql("people", link, index=False, schema="public")
-    url = sa.make_url(address).set(drivername="postgresql")
-    return f"{url.render_as_string()}&table=public.people"
 
 
 def questions(seed):
