@@ -28,8 +28,8 @@ def gaps_of_counts(
     Parameters
     ----------
     counts : DataFrame
-        subgroup, group, n and k: rows, and those of them that count; one row for each
-        group in each subgroup.
+        place (number of the subgroup), subgroup (its name), group, n and k: rows, and
+        those of them that count; one row for each group in each subgroup.
     min_size : int
         Fewest rows of a subgroup, and a tenth of it of a group.
     alpha : float
@@ -49,7 +49,8 @@ def gaps_of_counts(
         If no subgroup has enough rows.
     """
     pairs = []
-    for subgroup, groups in counts.groupby("subgroup", sort=False):
+    for place, groups in counts.groupby("place", sort=False):
+        subgroup = str(groups["subgroup"].iloc[0])
         n_rows = int(groups["n"].sum())
         if n_rows < min_size:
             continue
@@ -61,7 +62,7 @@ def gaps_of_counts(
             if n >= max(min_size / 10, 2)
         ]
         for first, second in combinations(sides, 2):
-            pairs.append(_gap(str(subgroup), n_rows, first, second))
+            pairs.append({"place": place, **_gap(subgroup, n_rows, first, second)})
     if not pairs:
         raise ValueError(
             f"No subgroup has {min_size:,} rows of two groups; choose a smaller "
@@ -78,7 +79,8 @@ def gaps_of_counts(
         p_adjusted=holm(2 * ndtr(-np.abs(z))),
     ).drop(columns="error")
     surest = result.sort_values("z", ascending=False, kind="stable")
-    listed = surest.drop_duplicates("subgroup").head(most).reset_index(drop=True)
+    best = surest.drop_duplicates("place").drop(columns="place")
+    listed = best.head(most).reset_index(drop=True)
     listed.attrs["n_tests"] = len(table)
     return listed
 

@@ -76,16 +76,17 @@ def search_source(
     base = asked_columns(asked, names)
     for column in columns:
         check_one_of("column", column, [name for name in names if name not in base])
-    counted = sources.count_choices(address, base, list(columns), depth)
-    counts: dict[str, pd.DataFrame] = {}
+    counted = sources.count_choices(address, base, list(dict.fromkeys(columns)), depth)
+    counts: dict[tuple[str, ...], pd.DataFrame] = {}
+    n_subgroups = 0
     for choice, part in counted.items():
         cells = _cells(part, asked, measure)
         for size in range(1, len(choice) + 1):
             for conditions in combinations(choice, size):
-                name = " and ".join(conditions)
                 # Rows of one column are the same in each choice that has it.
-                if name not in counts:
-                    counts[name] = _by(cells, conditions)
+                if conditions not in counts:
+                    counts[conditions] = _by(cells, conditions, n_subgroups)
+                    n_subgroups += counts[conditions]["place"].nunique()
     return gaps_of_counts(
         pd.concat(counts.values(), ignore_index=True),
         min_size=min_size,
@@ -124,14 +125,34 @@ _N = "\0n"
 _K = "\0k"
 
 
-def _by(cells: pd.DataFrame, conditions: tuple[str, ...]) -> pd.DataFrame:
-    """Return n and k of each group in each subgroup; a missing value is in none."""
+def _by(
+    cells: pd.DataFrame, conditions: tuple[str, ...], first_place: int
+) -> pd.DataFrame:
+    """Return n and k of each group in each subgroup; a missing value is in none.
+
+    Subgroups are numbered from ``first_place`` on: two may read the same.
+    """
     known = cells[cells[list(conditions)].notna().all(axis=1)]
-    labels = [name + " = " + value_labels(known[name]) for name in conditions]
-    subgroup = labels[0]
-    for label in labels[1:]:
-        subgroup = subgroup + " and " + label
-    sums = (
-        known[[_N, _K]].groupby([subgroup.to_numpy(), known[_GROUP].to_numpy()]).sum()
+    # Columns by their places: a name of a user is none of ours.
+    labels = pd.DataFrame(
+        {place: value_labels(known[name]) for place, name in enumerate(conditions)}
     )
-    return sums.reset_index().set_axis(["subgroup", "group", "n", "k"], axis=1)
+    places = list(labels)
+    labels["group"] = known[_GROUP]
+    labels["n"] = known[_N]
+    labels["k"] = known[_K]
+    sums = labels.groupby([*places, "group"], observed=True)[["n", "k"]].sum()
+    sums = sums.reset_index()
+    parts = [
+        name + " = " + sums[place].astype(str)
+        for place, name in zip(places, conditions, strict=True)
+    ]
+    return pd.DataFrame(
+        {
+            "place": first_place + sums.groupby(places, observed=True).ngroup(),
+            "subgroup": [" and ".join(texts) for texts in zip(*parts, strict=True)],
+            "group": sums["group"],
+            "n": sums["n"],
+            "k": sums["k"],
+        }
+    )

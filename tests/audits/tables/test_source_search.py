@@ -83,6 +83,17 @@ def test_a_fair_table_is_seldom_suspected(tmp_path, request):
     assert sum(found) <= 4  # of 20 by chance 1; 5 and more in 3 of 1,000
 
 
+def test_names_and_values_that_read_alike_are_subgroups_of_their_own(tmp_path, request):
+    frame = loans(5).rename(columns={"region": "a", "size": "a and b"})
+    frame["b"] = np.where(np.arange(len(frame)) % 2 == 0, "1", "2 and b = 3")
+    frame["a"] = np.where(np.arange(len(frame)) % 3 == 0, "x", "x and b = 1")
+    address = put("parquet", frame, tmp_path, request)
+    result = tables.search_source(address, QUESTION, ["a", "b", "a and b", "a"])
+    # 2 and 2 and 3 values; of two columns 4 and 6 and 6
+    assert result.attrs["n_tests"] == 2 + 2 + 3 + 4 + 6 + 6
+    assert result["n"].max() < len(frame)
+
+
 def test_a_database_answers_all_choices_by_one_query(tmp_path, request, monkeypatch):
     address = put("duckdb", loans(3), tmp_path, request)
     statements = []
