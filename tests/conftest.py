@@ -1,6 +1,8 @@
 """Fixtures shared by all tests: a home folder, a real engine."""
 
+import fcntl
 import gc
+import hashlib
 import os
 import pwd
 import re
@@ -11,6 +13,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from uuid import uuid4
@@ -54,7 +57,9 @@ def pytest_collection_modifyitems(config, items):
     """
     first = f"{BROWSER}/", f"{WALK}/", "tests/test_docs.py"
     items.sort(key=lambda item: not item.nodeid.startswith(first))
-    if not _is_thorough(config):
+    if _is_thorough(config):
+        mark_inner_cases(items)
+    else:
         check_sample(items)
 
 
@@ -68,6 +73,17 @@ def check_sample(items):
             tried.add(name)
     if missed := sorted(names - tried):
         raise pytest.UsageError(f"no case of these is in the sample: {missed}")
+
+
+def mark_inner_cases(items):
+    """Mark tests whose cases are inside of them: each has more beyond the sample.
+
+    Hypothesis makes up inputs of a test, or its cases follow from ``thorough``.
+    """
+    for item in items:
+        made_up = getattr(item.obj, "is_hypothesis_test", False)
+        if made_up or "thorough" in item.fixturenames:
+            item.add_marker("thorough")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -117,6 +133,16 @@ def written_is_kept():
 def thorough(request):
     """Whether all cases are asked for, and not a sample: for cases inside a test."""
     return _is_thorough(request.config)
+
+
+@pytest.fixture(scope="session")
+def times(thorough):
+    """Return a function: how often a sample does what all cases do so many times."""
+
+    def go(n, share=0.3):
+        return n if thorough else round(share * n)
+
+    return go
 
 
 @pytest.fixture
@@ -247,41 +273,133 @@ def inline(home, monkeypatch):
     _forget_resources()
 
 
+class KeptHomes:
+    """Home folders with a run each, that one test makes and others copy.
+
+    They lie in a folder that all processes of a test run share.
+    """
+
+    def __init__(self, folder):
+        self._folder = folder
+
+    def run_in(self, home, key, make):
+        """Have a run in a home folder: copied, or made and kept for whoever is next.
+
+        Parameters
+        ----------
+        key : str
+            What was made: homes of one key are alike.
+        make : callable
+            Makes the run in ``home``, closes its store, and returns the run's id.
+        """
+        kept = self._folder / hashlib.sha256(key.encode()).hexdigest()[:16]
+        kept.mkdir(exist_ok=True)
+        with _locked(kept / "lock"):
+            if (kept / "run").exists():
+                _copy_home(kept / "home", home)
+                return (kept / "run").read_text()
+            run = make()
+            _copy_home(home, kept / "home")
+            (kept / "run").write_text(run)
+        return run
+
+
+@contextmanager
+def _locked(path):
+    with open(path, "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(lock, fcntl.LOCK_UN)  # a forked process may have the file too
+
+
+def _copy_home(source, target):
+    locks = shutil.ignore_patterns("*.lock")
+    shutil.copytree(source, target, dirs_exist_ok=True, ignore=locks)
+
+
 @pytest.fixture(scope="session")
-def trained_homes():
-    """Copies of homes, and the run in each, by what was trained in them."""
-    return {}
+def kept_homes(tmp_path_factory):
+    """The homes of this test run."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent  # of all workers
+    folder = shared / "kept"
+    folder.mkdir(exist_ok=True)
+    return KeptHomes(folder)
 
 
 @pytest.fixture
-def train_once(inline, trained_homes, tmp_path_factory):
+def train_once(inline, kept_homes):
     """Return a function that trains; what an earlier test trained alike is copied."""
 
     def go(store, train, *arguments, **options):
         if store.runs():
             return train(*arguments, **options)
         there = [(record.id, record.subgroups) for record in store.datasets()]
-        key = repr((train.__qualname__, there, arguments, options))
-        if key in trained_homes:
-            run, source, target = *trained_homes[key], inline
-        else:
+
+        def make():
             run = train(*arguments, **options)
-            source, target = inline, tmp_path_factory.mktemp("trained")
-            trained_homes[key] = run, target
-        store.close()  # the database is one file then
-        locks = shutil.ignore_patterns("*.lock")
-        shutil.copytree(source, target, dirs_exist_ok=True, ignore=locks)
-        return run
+            store.close()  # the database is one file then
+            return run
+
+        store.close()  # another database may take the place of this one
+        name = train.__module__, train.__qualname__
+        key = repr((name, there, arguments, options))
+        return kept_homes.run_in(inline, key, make)
 
     return go
 
 
-def wait_until(condition, seconds=180):
-    """Wait until ``condition()`` holds; fail after ``seconds``."""
+@pytest.fixture(scope="session")
+def swept_home(kept_homes):
+    """Return a function that puts the sweep over a table of the walk into a home."""
+    from walk_tables import TABLES, add_walk_table, sweep_table
+
+    from fairdash.store import open_store
+
+    def go(name, home):
+        table = TABLES[name]
+
+        def make():
+            with closing(open_store(home)) as store:
+                return sweep_table(store, add_walk_table(store, table), table.limit)
+
+        return kept_homes.run_in(home, f"walk {name}", make)
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def finished_sweep(kept_homes):
+    """Return a function that puts the finished sweep of a sample into a home folder.
+
+    It unpacks the file that comes with the sample, once for all tests.
+    """
+    from fairdash.jobs import finished_file, unpack_runs
+    from fairdash.store import open_store
+
+    def go(name, home):
+        def make():
+            with closing(open_store(home)) as store:
+                (run,), _ = unpack_runs(store, finished_file(name))
+            return run
+
+        return kept_homes.run_in(home, f"finished {name}", make)
+
+    return go
+
+
+def wait_until(condition, seconds=180, *, pause=0.1):
+    """Wait until ``condition()`` holds; fail after ``seconds``.
+
+    It is asked every ``pause`` seconds: seldom where asking itself takes a while.
+    """
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.1)
+        time.sleep(pause)
 
 
 def end_runs(home):

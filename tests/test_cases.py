@@ -5,7 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 from cases import THOROUGH, paired, sampled
-from conftest import check_sample
+from conftest import check_sample, mark_inner_cases
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def in_sample(params):
@@ -32,6 +34,31 @@ def test_a_sample_of_one_list_leaves_its_cases_as_they_are():
     assert params[2].id == "four"
     assert {mark.name for mark in params[2].marks} == {"core", "thorough"}
     assert in_sample(params) == [1]
+
+
+def test_tests_with_cases_inside_of_them_have_more_beyond_the_sample():
+    def item(test, *fixtures):
+        marks = []
+        return SimpleNamespace(
+            obj=test, fixturenames=fixtures, marks=marks, add_marker=marks.append
+        )
+
+    @given(st.integers())
+    def made_up(number):
+        pass
+
+    def plain():
+        pass
+
+    items = [item(made_up), item(plain, "times", "thorough"), item(plain, "home")]
+    mark_inner_cases(items)
+    assert [each.marks for each in items] == [["thorough"], ["thorough"], []]
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_a_sample_repeats_less_often(times, thorough, n):
+    assert times(10 * n) == (10 * n if thorough else 3 * n)
+    assert times(20 * n, 0.1) == (20 * n if thorough else 2 * n)
 
 
 def test_a_test_without_a_case_in_the_sample_is_refused():

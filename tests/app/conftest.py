@@ -5,10 +5,22 @@ from opening import PAGES, open_page, prepared_pages
 from toys import ROLES, people_csv, sweep_of
 
 from fairdash import ui
+from fairdash.audits import linked, sweeps
 from fairdash.datasets import Subgroups
 from fairdash.jobs import submit
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
+
+
+def keep_summary(run):
+    """Have what Sweep draws of a run kept with it, as by a first visit."""
+    linked.summary(sweeps.finished_sweep(ui.store(), run))
+
+
+@pytest.fixture
+def summary_kept():
+    """Return a function that has what Sweep draws of a run kept with it."""
+    return keep_summary
 
 
 @pytest.fixture
@@ -41,7 +53,9 @@ def two_methods(dataset_id, train_once):
     """Return a finished sweep over two methods beside the plain one, at two seeds."""
 
     def train(spec):
-        return submit(ui.store(), spec, name="Two methods")
+        run = submit(ui.store(), spec, name="Two methods")
+        keep_summary(run)
+        return run
 
     record = ui.store().dataset_record(dataset_id)
     return train_once(ui.store(), train, sweep_of(record, di_limit=0.5))

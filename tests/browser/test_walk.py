@@ -9,7 +9,7 @@ from driving import follow, open_window, settle, still
 from playwright.sync_api import expect
 from reading import ReportPage, value
 from walk_facts import PLAIN, Facts
-from walk_tables import TABLES, add_walk_table, sweep_table
+from walk_tables import TABLES
 
 from fairdash._wording import gap_size, percent
 from fairdash.jobs import pack_runs, unpack_runs
@@ -37,12 +37,12 @@ MIDDLE = """mark => {
 
 
 @pytest.fixture(scope="module")
-def facts(home, tmp_path_factory):
+def facts(home, tmp_path_factory, swept_home):
     """What is true of a sweep over three groups, which the served app has as well."""
     folder = tmp_path_factory.mktemp("walk")
     table = TABLES["three groups"]
+    run = swept_home(table.name, folder / "home")
     with closing(open_store(folder / "home")) as store:
-        run = sweep_table(store, add_walk_table(store, table), table.limit)
         pack_runs(store, [run], folder / "run.fairdash")
         with closing(open_store(home)) as served:
             unpack_runs(served, folder / "run.fairdash")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 THOROUGH = pytest.mark.thorough
-EXAMPLES, SAMPLE_EXAMPLES = 50, 15  # of a test with made-up inputs, by default
+EXAMPLES, SAMPLE_EXAMPLES = 50, 8  # of a test with made-up inputs, by default
 
 
 def examples(n: int) -> settings:

@@ -216,6 +216,8 @@ TABLES = {
         WalkTable("sixty rows", sixty_rows, _SAVERS, _SIDES),
     )
 }
+# of a sample, in which every page is on one of them, as training takes longest
+FEW = "three groups", "plain is best", "sixty rows", "counts", "turned"
 if EVERY:  # the same rows as a sample, with intervals that are linearised
     TABLES["weighted"] = WalkTable("weighted", counts, _SAMPLED, _DEPARTMENTS)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from opening import open_page, prepared_pages
 from walk_facts import Facts
 from walk_reading import Reading
-from walk_tables import TABLES, add_walk_table, sweep_table
+from walk_tables import TABLES
 
 from fairdash.store import open_store
 
@@ -20,17 +20,18 @@ def prepared():
 class SweptHomes:
     """Home folders with a sweep over a table, each trained when it is first opened."""
 
-    def __init__(self, new_folder):
+    def __init__(self, new_folder, swept_home):
         self._new_folder = new_folder
+        self._swept_home = swept_home
         self._facts = {}
         self._open = None
 
     def facts(self, name):
         """Return what is true of the sweep over a table."""
         if name not in self._facts:
-            table, store = TABLES[name], open_store(self._new_folder())
-            run = sweep_table(store, add_walk_table(store, table), table.limit)
-            self._facts[name] = Facts(store, run, table)
+            home = self._new_folder()
+            run = self._swept_home(name, home)
+            self._facts[name] = Facts(open_store(home), run, TABLES[name])
         return self._facts[name]
 
     def open(self, name):
@@ -47,9 +48,9 @@ class SweptHomes:
 
 
 @pytest.fixture(scope="session")
-def swept_homes(tmp_path_factory):
+def swept_homes(tmp_path_factory, swept_home):
     """The homes of all tests of the walk: their pages only read."""
-    homes = SweptHomes(lambda: tmp_path_factory.mktemp("walk"))
+    homes = SweptHomes(lambda: tmp_path_factory.mktemp("walk"), swept_home)
     yield homes
     homes.close()
 

@@ -20,7 +20,7 @@ from fairdash.ui import pages
 
 PAGES = [page.name for page in pages.pages() if page.pick]
 # steps of a walk: controls that appear on the way are set as well
-_MOST, _MOST_OF_A_SAMPLE = 40, 12
+_MOST, _MOST_OF_A_SAMPLE = 40, 4
 
 
 def _walks():
