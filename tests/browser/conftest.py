@@ -45,14 +45,14 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def server(home):
-    """The address of `fairdash app`, in a process group of its own."""
+    """The address of `fairdash app`, which ends on Ctrl-C as it should."""
     port = free_port()
     command = [sys.executable, "-c", "from fairdash.cli import app; app()", "app"]
     settings = {"HOME": str(home), "WORKERS": "2", "LINGER": "0.5", "POLL": "0.3s"}
     ours = {f"FAIRDASH_{name}": value for name, value in settings.items()}
     with open(home / "app.log", "wb") as log:
         app = subprocess.Popen(
-            [*command, "--port", str(port)],
+            [*command, "--port", str(port), "--name", "fair.example"],
             cwd=ROOT,
             env={**os.environ, **ours},
             stdout=log,
@@ -63,11 +63,13 @@ def server(home):
         wait_until(lambda: is_healthy(port), SECONDS)
         yield f"http://localhost:{port}"
     finally:
-        os.killpg(app.pid, signal.SIGTERM)
+        app.send_signal(signal.SIGINT)
         app.wait(timeout=120)
         end_runs(home)
         wait_until_no_engine(home)
-    assert "Traceback" not in (home / "app.log").read_text()
+    log = (home / "app.log").read_text()
+    assert app.returncode == 0, log
+    assert "Traceback" not in log
 
 
 @pytest.fixture(scope="session")

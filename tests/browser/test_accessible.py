@@ -57,7 +57,7 @@ def window(browser, server, home):
     page.close()
 
 
-@pytest.fixture(scope="module", params=sampled(PAGES, 3))
+@pytest.fixture(scope="module", params=sampled(PAGES, 5))
 def opened(request, window):
     """A page on the run."""
     window.set_viewport_size(DESK)
@@ -79,7 +79,9 @@ def test_axe_finds_nothing_serious_in_light_and_dark(opened):
 
 
 @pytest.mark.parametrize(
-    "opened", ["", "Sweep", "Playground", "Post-process", "Runs"], indirect=True
+    "opened",
+    sampled(["Playground", "", "Sweep", "Post-process", "Runs"], 2),
+    indirect=True,
 )
 def test_the_keyboard_alone_reaches_every_control(opened):
     opened.evaluate(REACHABLE)

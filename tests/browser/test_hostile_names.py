@@ -143,7 +143,7 @@ def texts_on(page):
             yield from marked_in(text)
 
 
-@pytest.mark.parametrize("name", sampled(PAGES, 3))
+@pytest.mark.parametrize("name", sampled(PAGES, 4))
 def test_every_text_on_a_page_is_one_of_the_table(window, name):
     page, requests, known = window
     follow(page, name)

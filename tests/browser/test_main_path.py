@@ -53,7 +53,7 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     assert share(page) >= before
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled after").wait_for()
-    train(page, Epochs=30, Batch_size=512)
+    train(page, Epochs=10, Batch_size=512)
     page.get_by_text("Largest by chance").first.wait_for()
     page.get_by_role("button", name="how sure?").click()
     expect(page.get_by_text("The largest gap changes by")).to_be_visible()

@@ -78,7 +78,7 @@ def tab_to(page, name):
     raise AssertionError(f"Tab does not reach {name!r}")
 
 
-def test_a_keyboard_alone_presents_a_sweep_and_returns_to_it(page):
+def test_a_keyboard_alone_presents_a_sweep_and_returns_to_it(page, thorough):
     before = page.get_by_role("heading", level=1).evaluate(SIZE)
     tab_to(page, "Present")
     page.keyboard.press("Enter")
@@ -87,10 +87,11 @@ def test_a_keyboard_alone_presents_a_sweep_and_returns_to_it(page):
         expect(page.get_by_text(f"{at} of {len(scenes.SCENES)}")).to_be_visible()
         settle(page)
         expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-        assert lasting_faults(page) == {}, scene.name
-        page.emulate_media(color_scheme="dark")
-        assert lasting_faults(page, "color-contrast") == {}, scene.name
-        page.emulate_media(color_scheme="light")
+        if thorough or at % 3 == 1:
+            assert lasting_faults(page) == {}, scene.name
+            page.emulate_media(color_scheme="dark")
+            assert lasting_faults(page, "color-contrast") == {}, scene.name
+            page.emulate_media(color_scheme="light")
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width == 1440, scene.name
         page.keyboard.press("PageDown" if at % 2 else "ArrowRight")
