@@ -72,15 +72,15 @@ def test_users_of_two_replicas_share_one_engine_and_few_connections(replicas, tm
             ended = [s.run(run).over for s, run in zip(stores, runs, strict=True)]
             return sum(ended) >= len(ended) - but
 
-        wait_until(lambda: over(but=1))
+        wait_until(lambda: over(but=1), pause=0.5)
         cancel(pairs[-1][1], runs[-1])
-        wait_until(over)
+        wait_until(over, pause=0.5)
         statuses = [s.run(run).status for (s, _), run in zip(pairs, runs, strict=True)]
         assert statuses == ["finished"] * 5 + ["cancelled"]
         for user, (store, _) in zip(USERS, pairs, strict=True):
             kept = list((tmp_path / "files" / "users" / user.id).glob("artifacts/*/*"))
             assert len(kept) == sum(r.status == "finished" for r in store.runs())
     # of two that begin in one moment, one sees that the other has the claim, and ends
-    wait_until(lambda: len(hosts(replicas)) == 1)
+    wait_until(lambda: len(hosts(replicas)) == 1, pause=0.5)
     engine_and_workers = 2 + 2
     assert max(connections) <= server.CONNECTIONS + engine_and_workers

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from cases import paired
 from toys import ROLES, people_csv, specification
 from typer.testing import CliRunner
 
@@ -40,8 +41,9 @@ def cancelled(store, spec):
     return run_id
 
 
-@pytest.mark.parametrize("kind", ["sample", "path", "gone"])
-@pytest.mark.parametrize("way", ["shell", "page"])
+@pytest.mark.parametrize(
+    ("kind", "way"), paired(["sample", "path", "gone"], ["shell", "page"], together=1)
+)
 def test_a_run_goes_on_with_its_own_rows(
     home, tmp_path, sample, kind, way, monkeypatch
 ):
