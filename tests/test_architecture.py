@@ -5,6 +5,7 @@ import importlib
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,14 +59,17 @@ SOURCES = [
 ]
 
 
+@cache
 def imported_names(path):
-    """Yield every imported name in full, such as ``fairdash.datasets.split``."""
+    """Return every imported name in full, such as ``fairdash.datasets.split``."""
+    names = []
     for node in ast.walk(ast.parse((ROOT / path).read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: write absolute imports"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
+    return names
 
 
 def room_of(path):
@@ -156,6 +160,7 @@ assert "distributed" not in sys.modules, "dask.distributed was imported"
     assert done.returncode == 0, done.stderr
 
 
+@cache
 def exported():
     """Return the names that each room hands on, its ``__all__``."""
     rooms = {}
@@ -164,6 +169,7 @@ def exported():
     return rooms
 
 
+@cache
 def names_in_all(init):
     """Return ``__all__`` of a folder, () where it hands on nothing."""
     for statement in ast.parse(init.read_text()).body:

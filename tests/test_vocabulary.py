@@ -33,36 +33,52 @@ HOMES = {
 }
 
 
+class Vocabulary(ast.NodeVisitor):
+    """The strings of a file, but for those that have to stand there, and limits."""
+
+    def __init__(self):
+        self.texts = set()
+        self.upload_limits = []
+
+    def visit_Assign(self, node):
+        target = node.targets[0]
+        if not (isinstance(target, ast.Name) and target.id == "__all__"):
+            self.generic_visit(node)
+
+    def visit_Subscript(self, node):
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Literal"):
+            self.generic_visit(node)
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, str):
+            self.texts.add(node.value)
+
+    def visit_Call(self, node):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name == "file_uploader":
+            self.upload_limits += [
+                keyword.value
+                for keyword in node.keywords
+                if keyword.arg == "max_upload_size"
+            ]
+        self.generic_visit(node)
+
+
 @cache
-def trees():
-    """The syntax of every file of the package, by its path in it."""
+def vocabularies():
+    """Return what every file of the package says, by its path in it."""
     package = ROOT / "fairdash"
-    return {
-        path.relative_to(package).as_posix(): ast.parse(path.read_text("utf-8"))
-        for path in sorted(package.rglob("*.py"))
-    }
-
-
-def is_written_out(node):
-    """Tell whether a name has to stand as it is: in `__all__`, in a Literal."""
-    if isinstance(node, ast.Assign):
-        return isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__"
-    return isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
-
-
-def texts_of(node):
-    """Yield the strings of some syntax, but for those that have to stand there."""
-    if is_written_out(node):
-        return
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    for part in ast.iter_child_nodes(node):
-        yield from texts_of(part)
+    by_path = {}
+    for path in sorted(package.rglob("*.py")):
+        vocabulary = Vocabulary()
+        vocabulary.visit(ast.parse(path.read_text("utf-8")))
+        by_path[path.relative_to(package).as_posix()] = vocabulary
+    return by_path
 
 
 @pytest.mark.parametrize("text", list(HOMES))
 def test_a_word_stands_in_one_file(text):
-    files = [path for path, tree in trees().items() if text in texts_of(tree)]
+    files = [path for path, said in vocabularies().items() if text in said.texts]
     assert files == [HOMES[text]]
 
 
@@ -88,14 +104,7 @@ def test_slider_preview_and_default_of_a_ramp_are_of_one_range():
 
 
 def test_every_upload_takes_its_limit_from_a_name_and_the_server_lets_it_through():
-    limits = [
-        keyword.value
-        for tree in trees().values()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and "file_uploader" in ast.unparse(node.func)
-        for keyword in node.keywords
-        if keyword.arg == "max_upload_size"
-    ]
+    limits = [limit for said in vocabularies().values() for limit in said.upload_limits]
     numbers = [
         ast.unparse(limit) for limit in limits if isinstance(limit, ast.Constant)
     ]

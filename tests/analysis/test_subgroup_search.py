@@ -6,8 +6,8 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from cases import paired
-from hypothesis import given, settings
+from cases import examples, paired
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdash.analysis.subgroups.chance import (
@@ -98,7 +98,7 @@ def brute_force(frame, rows, depth, min_size, critical=None):
     return scores
 
 
-@settings(max_examples=8, deadline=None)
+@examples(16)
 @given(
     seed=st.integers(0, 10**6),
     n_groups=st.integers(2, 3),
@@ -136,7 +136,7 @@ def test_the_largest_by_chance_is_that_of_every_permuted_table(n_groups):
 
 @pytest.mark.parametrize(
     ("n_groups", "kind", "units"),
-    paired([2, 3], ["weighted", "numbers"], [False, True]),
+    paired([2, 3], ["weighted", "numbers"], [False, True], together=1),
 )
 def test_groups_that_may_be_spread_unlike_keep_their_rows_and_residuals_turn(
     n_groups, kind, units

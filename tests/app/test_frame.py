@@ -9,9 +9,8 @@ from reading import button, widget, words
 from toys import ROLES, people_csv
 
 from fairdash import ui
-from fairdash.jobs import finished_file, unpack_runs
 from fairdash.methods import CATALOG
-from fairdash.store import User, open_store
+from fairdash.store import User
 from fairdash.ui.widgets import frame
 
 SECRETS = {"auth": {"client_id": "fairdash"}}
@@ -144,14 +143,15 @@ def test_a_page_trains_by_weights_and_says_so(visit, dataset_id, monkeypatch):
     assert "it counts every row once" in page.error[0].value
 
 
-def test_a_user_sees_no_run_of_another_even_by_its_address(visit, inline):
+def test_a_user_sees_no_run_of_another_even_by_its_address(
+    visit, inline, finished_sweep
+):
     claims = {
         mail: {"is_logged_in": True, "sub": mail, "email": mail}
         for mail in ("ann@example.org", "bob@example.org")
     }
-    ann = open_store(User.of(claims["ann@example.org"]).home(inline))
-    (run,), _ = unpack_runs(ann, finished_file("hiring"))
-    ann.close()
+    ann = User.of(claims["ann@example.org"])
+    run = finished_sweep("hiring", ann.home(inline))
     for mail, user in claims.items():
         page = visit("Sweep", run=run)
         assert page.title[0].value != "Log in"  # there is no login yet

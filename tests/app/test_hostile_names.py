@@ -21,7 +21,7 @@ CASES = [
     ("method", 'say "no"', "a | b", "level_0", "reason"),
 ]
 NAMED = [pytest.param(case, id="-".join(case)) for case in CASES]
-hostile_names = pytest.mark.parametrize("hostile", sampled(NAMED, 2), indirect=True)
+hostile_names = pytest.mark.parametrize("hostile", sampled(NAMED, 4), indirect=True)
 
 
 @pytest.fixture

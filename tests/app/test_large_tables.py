@@ -55,9 +55,9 @@ def four(inline):
     return [ui.store().add_dataset(table, roles, "Four") for roles in (ROLES, scored)]
 
 
-def test_no_page_fails_on_four_rows(four, visit, page_names):
-    for data in four:
-        for name in page_names:
+def test_no_page_fails_on_four_rows(four, visit, page_names, thorough):
+    for place, data in enumerate(four):  # in a sample each page is on one of both
+        for name in page_names if thorough else page_names[place::2]:
             page = visit(name, data=data)
             assert not page.exception, name
             assert "incident" not in words(page)

@@ -10,7 +10,6 @@ from fairdash._escaping import plain
 from fairdash.audits import DecisionRule, gaps, search_model
 from fairdash.audits.subgroups import facts
 from fairdash.datasets import SAMPLES, Subgroups, split
-from fairdash.jobs import finished_file, unpack_runs
 from fairdash.sweep import MethodGrid
 from fairdash.ui import start_training
 
@@ -201,8 +200,8 @@ def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_i
     assert numbers(odd) == usual
 
 
-def test_a_sample_shows_its_planted_gap(visit):
-    unpack_runs(ui.store(), finished_file("loans"))
+def test_a_sample_shows_its_planted_gap(visit, inline, finished_sweep):
+    finished_sweep("loans", inline)
     (run,) = ui.store().runs()
     page = visit("Local fairness", run=run.id, data=run.dataset_id)
     assert not page.exception

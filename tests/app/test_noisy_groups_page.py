@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from cases import sampled
 from reading import figures, labels, numbers, widget, words
 
 from fairdash import ui
@@ -44,12 +45,15 @@ def test_a_first_visit_says_what_it_takes(visit, dataset_id):
 
 @pytest.mark.parametrize(
     ("method", "params", "promise"),
-    [
-        ("unconstrained", {}, "true_positive_rate_parity"),
-        ("road", {}, "demographic_parity"),
-        ("road", {"constraints": "equalized_odds"}, "equalized_odds"),
-        ("noisy_naive", {}, "true_positive_rate_parity"),
-    ],
+    sampled(
+        [
+            ("road", {"constraints": "equalized_odds"}, "equalized_odds"),
+            ("unconstrained", {}, "true_positive_rate_parity"),
+            ("noisy_naive", {}, "true_positive_rate_parity"),
+            ("road", {}, "demographic_parity"),
+        ],
+        2,
+    ),
 )
 def test_the_page_opens_on_what_the_run_was_trained_for(
     trained, visit, method, params, promise

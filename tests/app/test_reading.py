@@ -77,12 +77,13 @@ def test_a_source_of_the_operators_list_is_read_by_its_name(
     [("duckdb", {**ANY, **DUCKDB}), ("sqlite", {**ANY, **SQLITE})],
 )
 def test_no_statement_of_a_listed_source_writes_or_reads_a_file(
-    visit, tmp_path, monkeypatch, kind, statements
+    visit, tmp_path, monkeypatch, kind, statements, thorough
 ):
     (tmp_path / "bank").mkdir()
     bank = Bank(tmp_path / "bank", kind)
     listed = {
-        name: {"address": bank.address(query=text)} for name, text in statements.items()
+        name: {"address": bank.address(query=text)}
+        for name, text in list(statements.items())[:: 1 if thorough else 5]
     }
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(listed))
     monkeypatch.setenv("FAIRDASH_SOURCES", str(tmp_path / "sources.yaml"))

@@ -20,7 +20,7 @@ def sweep(two_methods):
     return sweeps.finished_sweep(ui.store(), two_methods)
 
 
-def test_every_scene_says_what_the_page_of_its_picture_says(visit, sweep):
+def test_every_scene_says_what_the_page_of_its_picture_says(visit, sweep, thorough):
     run, methods = sweep.run.id, sweep.result.means["method"].tolist()
     plain_model, model = (
         sweep.ids[methods.index(m)] for m in ("unconstrained", "road")
@@ -35,6 +35,8 @@ def test_every_scene_says_what_the_page_of_its_picture_says(visit, sweep):
     every = [scene.name for scene in scenes.scenes_of(sweep)]
     assert set(pages) < set(every)
     for at, name in enumerate(every, 1):
+        if not thorough and at % 2 == 0:
+            continue
         page = visit("Sweep", run=run, model=model, show=str(at))
         assert not page.exception
         assert page.title[0].value == QUESTIONS[at - 1]

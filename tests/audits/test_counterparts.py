@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
@@ -37,8 +38,9 @@ def shown(rows, line):
     return person, other.astype(person.dtypes)
 
 
-@pytest.mark.parametrize("method", KINDS)
-@pytest.mark.parametrize("radius", [0.0, 2.0])
+@pytest.mark.parametrize(
+    ("method", "radius"), paired(list(KINDS), [0.0, 2.0], together=1)
+)
 def test_every_line_is_a_row_of_table_values_within_the_radius(
     model_of, method, radius
 ):

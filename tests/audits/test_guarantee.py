@@ -9,16 +9,16 @@ from fairdash.audits import StoredSweep, search_model, trials
 from fairdash.audits.subgroups import facts
 from fairdash.audits.trials.rows import Rows
 from fairdash.datasets import split
-from fairdash.jobs import finished_file, unpack_runs
 from fairdash.metrics import Speech
 from fairdash.store import open_store
 
 
 @pytest.fixture(scope="module")
-def sweep(tmp_path_factory):
+def sweep(tmp_path_factory, finished_sweep):
     """The finished sweep of Loans."""
-    store = open_store(tmp_path_factory.mktemp("guarantee"))
-    (run,), _ = unpack_runs(store, finished_file("loans"))
+    home = tmp_path_factory.mktemp("guarantee")
+    run = finished_sweep("loans", home)
+    store = open_store(home)
     yield StoredSweep.of(store, store.snapshot(run))
     store.close()
 

@@ -13,7 +13,7 @@ from fairdash.methods import CATALOG
 from fairdash.metrics import Drawn, evaluate, expected_local_di
 
 
-@pytest.mark.parametrize("method", sampled(CATALOG, 4))
+@pytest.mark.parametrize("method", sampled(CATALOG, 6))
 def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
     """At both ends of both sliders; a stack trains as each model by itself."""
     entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
@@ -65,7 +65,7 @@ def _check_path(surfaces, people, *, mixture):
 LITTLE = {"n_epochs": 1, "max_iter": 1, "n_samples": 1, "max_prefixes": 20}
 
 
-@pytest.mark.parametrize("method", sampled(CATALOG, 4))
+@pytest.mark.parametrize("method", sampled(CATALOG, 6))
 def test_every_method_draws_every_scene(method):
     """At the end of the slider, with little training: it is drawn without a fault."""
     entry = CATALOG[method]

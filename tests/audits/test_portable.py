@@ -5,6 +5,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
+from cases import sampled
 from toys import ROLES, people, people_csv
 from typer.testing import CliRunner
 
@@ -27,7 +28,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("method", KINDS)
+@pytest.mark.parametrize("method", sampled(KINDS, 2))
 def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     store, dataset, model_of, method, tmp_path
 ):
@@ -81,7 +82,9 @@ def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, met
     np.testing.assert_allclose(direct, wanted, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["hardt", "forest", "reductions", "rule_list"])
+@pytest.mark.parametrize(
+    "method", sampled(["hardt", "forest", "reductions", "rule_list"], 2)
+)
 def test_a_model_that_looks_at_groups_or_rows_is_no_onnx_file(model_of, method):
     assert not can_be_onnx(method)
     with pytest.raises(ValueError, match=r"fairdash\.load"):

@@ -6,7 +6,7 @@ from toys import ROLES, people_csv
 from fairdash import ui
 from fairdash.audits import progress, training
 from fairdash.audits.pace import Span
-from fairdash.jobs import finished_file, submit, unpack_runs
+from fairdash.jobs import submit
 from fairdash.sweep import SweepSpec, expand
 
 QUICK = {"n_epochs": 4, "batch_size": 128}
@@ -95,8 +95,8 @@ def test_a_model_counts_by_the_time_it_is_expected_to_take(begin):
     assert after_road == pytest.approx(10 * (10 + 12.5) / (40 + 12.5))
 
 
-def test_models_of_a_bundle_have_no_time_of_training_here(inline):
-    unpack_runs(ui.store(), finished_file("hiring"))
+def test_models_of_a_bundle_have_no_time_of_training_here(inline, finished_sweep):
+    finished_sweep("hiring", inline)
     submit(ui.store(), specification([PLAIN]))
     notes = training.run_table(ui.store(), ui.store().runs()).set_index("Run")["Note"]
     assert [note == "trained elsewhere" for note in notes] == [False, True]

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 import yaml
+from cases import sampled
 from typer.testing import CliRunner
 
 from fairdash.audits import tables
@@ -162,40 +163,59 @@ def test_no_error_of_input_ends_as_a_judgement(tmp_path, change):
     assert done.exit_code not in judged
 
 
-@pytest.mark.parametrize(
-    ("hired", "n", "status"),
-    [(FAIR, 400, 0), (UNFAIR, 400, 1), (dict.fromkeys(FAIR, 12), 24, 2)],
-    ids=["pass", "fail", "undecided"],
-)
-def test_the_gate_of_the_docs_blocks_what_does_not_pass(
-    tmp_path, monkeypatch, hired, n, status
+GATES = [
+    pytest.param(UNFAIR, 400, 1, id="fail"),
+    pytest.param(FAIR, 400, 0, id="pass"),
+    pytest.param(dict.fromkeys(FAIR, 12), 24, 2, id="undecided"),
+]
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """Return a function that makes the folder of a repository the current one."""
+
+    def make(hired, n):
+        folder = tmp_path / "repository"
+        folder.mkdir()
+        people(hired, n).to_csv(folder / "decisions.csv", index=False)
+        (folder / "policy.yaml").write_text((GATE / "policy.yaml").read_text())
+        monkeypatch.chdir(folder)
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(("hired", "n", "status"), GATES)
+def test_the_action_of_the_docs_fails_and_says_of_each_limit_why(
+    repository, hired, n, status
 ):
-    """The command of the GitHub Action and that of the hook, in a repository."""
-    repository = tmp_path / "repository"
-    repository.mkdir()
-    people(hired, n).to_csv(repository / "decisions.csv", index=False)
-    (repository / "policy.yaml").write_text((GATE / "policy.yaml").read_text())
+    folder = repository(hired, n)
     action = yaml.safe_load((GATE / "github-action.yaml").read_text())
     steps = action["jobs"]["fairness"]["steps"]
     (command,) = [s["run"] for s in steps if s.get("run", "").startswith("fairdash")]
-    hooks = yaml.safe_load((GATE / "pre-commit.yaml").read_text())["repos"][0]["hooks"]
-    monkeypatch.chdir(repository)
     program, *words = shlex.split(command)
     done = CliRunner().invoke(app, words)
     assert (program, done.exit_code) == ("fairdash", status), done.output
-    suite = ElementTree.parse(repository / "check.xml").getroot()
-    written = json.loads((repository / "check.json").read_text())
+    suite = ElementTree.parse(folder / "check.xml").getroot()
+    written = json.loads((folder / "check.json").read_text())
     kinds = {"fail": "failure", "undecided": "error", "pass": None}
     for case, limit in zip(suite, written["limits"], strict=True):
         kind = kinds[limit["status"]]
         assert [part.tag for part in case] == ([kind] if kind else [])
-    hook = repository / ".git/hooks/pre-commit"
+
+
+@pytest.mark.parametrize(("hired", "n", "status"), sampled(GATES, 3))
+def test_the_gate_of_the_docs_blocks_what_does_not_pass(repository, hired, n, status):
+    """The hook in a repository, which starts the command in a process."""
+    folder = repository(hired, n)
+    hooks = yaml.safe_load((GATE / "pre-commit.yaml").read_text())["repos"][0]["hooks"]
+    hook = folder / ".git/hooks/pre-commit"
     git = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run(["git", "init", "-q"], cwd=repository, check=True)
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
     entry = hooks[0]["entry"].replace("fairdash", shlex.join(COMMAND), 1)
     hook.write_text(f"#!/bin/sh\n{entry}\n")
     hook.chmod(0o755)
-    subprocess.run(["git", "add", "decisions.csv"], cwd=repository, check=True)
+    subprocess.run(["git", "add", "decisions.csv"], cwd=folder, check=True)
     commit = [*git, "commit", "-qm", "New decisions"]
-    blocked = subprocess.run(commit, cwd=repository, capture_output=True, env=ENV)
+    blocked = subprocess.run(commit, cwd=folder, capture_output=True, env=ENV)
     assert bool(blocked.returncode) == bool(status)

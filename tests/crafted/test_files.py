@@ -102,7 +102,7 @@ def outcomes(serving, request):
     }
 
 
-@pytest.mark.parametrize("name", sampled(FILES, 3))
+@pytest.mark.parametrize("name", sampled(FILES, 6))
 def test_a_crafted_file_is_read_or_refused_by_a_sentence(outcomes, name):
     outcome = outcomes[name]
     assert outcome is not None, "the process hung, or was ended"

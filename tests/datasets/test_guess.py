@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 
 from fairdash.datasets import (
     SAMPLES,
@@ -99,25 +100,22 @@ def _weights(n):
     }
 
 
-@pytest.mark.parametrize("name", ["weight", "WT", "wgt"])
+OF_A_SAMPLE = ("survey", "strata", "mean 1")
+BODY_WEIGHTS = ("kilograms", "pounds", "grams", "text")
+
+
 @pytest.mark.parametrize(
-    "values, sampled",
-    [
-        ("survey", True),
-        ("strata", True),
-        ("mean 1", True),
-        ("kilograms", False),
-        ("pounds", False),
-        ("grams", False),
-        ("text", False),
-    ],
+    "name, values",
+    paired(["weight", "WT", "wgt"], [*OF_A_SAMPLE, *BODY_WEIGHTS], together=1),
 )
-def test_a_bare_weight_is_what_its_values_can_be(clinic, name, values, sampled):
+def test_a_bare_weight_is_what_its_values_can_be(clinic, name, values):
     table = clinic.drop(columns="pressure")
     table[name] = _weights(len(table))[values]
     roles = guess_roles(table)
-    assert (name in roles.features) != sampled
-    assert (f"Weight rows by {name}" in guessing.more_roles(table, roles)) == sampled
+    of_a_sample = values in OF_A_SAMPLE
+    offer = f"Weight rows by {name}"
+    assert (name in roles.features) != of_a_sample
+    assert (offer in guessing.more_roles(table, roles)) == of_a_sample
     measured = table.assign(height=170.0 + table["age"] % 20)
     assert name in guess_roles(measured).features
 

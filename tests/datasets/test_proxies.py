@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 
 from fairdash.datasets import Roles, check_table, guess_roles
 from fairdash.datasets.remedies import apply_remedy
@@ -91,8 +92,9 @@ def test_a_feature_that_is_only_related_to_the_group_is_not_said():
     assert proxies(frame).empty
 
 
-@pytest.mark.parametrize("n", [30, 200])
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.7, 0.2, 0.1)])
+@pytest.mark.parametrize(
+    "shares, n", paired([(0.5, 0.5), (0.7, 0.2, 0.1)], [30, 200], together=1)
+)
 def test_independent_features_raise_hardly_an_alarm(n, shares):
     alarms = [not proxies(table(n, shares, seed)).empty for seed in range(60)]
     assert np.mean(alarms) <= 0.1  # .05 and two standard errors of 60 tables

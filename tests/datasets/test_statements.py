@@ -298,7 +298,7 @@ def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
             link.execute(sa.text(revoke))
         place = f"{plain.render_as_string()}&"
         assert len(read_table(f"{place}query=SELECT a FROM loans")) == 2
-        for statement in in_many_forms("postgresql"):
+        for statement in forms("postgresql", thorough):
             text = statement.format(out=out, secret=secret, folder=folder, port=port)
             assert SECRET not in refusal(f"{place}query={quote(text)}")
         with pytest.raises(BlockingIOError):

@@ -9,7 +9,7 @@ from fairdash.methods import CATALOG, AdversarialDebiasing
 from fairdash.testing import with_groups
 
 
-@pytest.mark.parametrize("key", sampled(CATALOG, 4))
+@pytest.mark.parametrize("key", sampled(CATALOG, 6))
 def test_a_method_passes_scikit_learns_checks(key):
     errors = method_failures(CATALOG[key])
     limits = LIMITS.get(key, {})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import sampled
 
 from fairdash.methods import CATALOG, scorer_of
 
@@ -22,7 +23,7 @@ def largest_error(p, true, group, X):
     return max(abs((p - true)[cells == cell].mean()) for cell in range(4))
 
 
-@pytest.mark.parametrize("base", ["logistic", "gradient_boosting"])
+@pytest.mark.parametrize("base", sampled(["logistic", "gradient_boosting"], 2))
 def test_the_largest_error_of_a_subgroup_and_the_brier_score_fall_on_fresh_rows(base):
     X, y, group, _ = planted(3000, 0)
     model = Multicalibration(estimator=base, random_state=0)

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from cases import paired
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,11 +61,16 @@ def every_list(X, y, group, *, odds, tolerance, kept, most, cost, least):
     return best
 
 
-@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
 @pytest.mark.parametrize(
-    ("seed", "tolerance", "m"), [(0, 0.1, 0), (1, 0.3, 4), (2, 1, 2)]
+    ("constraints", "drawn"),
+    paired(
+        ["demographic_parity", "equalized_odds"],
+        [(0, 0.1, 0), (1, 0.3, 4), (2, 1, 2)],
+        together=1,
+    ),
 )
-def test_the_best_list_is_found(constraints, seed, tolerance, m):
+def test_the_best_list_is_found(constraints, drawn):
+    seed, tolerance, m = drawn
     X, y, group = small_table(seed, n_groups=2 + seed % 2)
     model = RobustFairCORELS(
         constraints,

@@ -97,9 +97,11 @@ def test_gaps_of_both_ways_are_found_and_named_by_their_groups():
 @pytest.mark.parametrize(
     "gaps", [[0.0] * 4, [0.5, 0.0, 0.0, 0.0], [-0.5, 0.0], [0.4, 0.4, 0.4]]
 )
-def test_gaps_of_one_way_are_seldom_said_to_point_both_ways(gaps):
+def test_gaps_of_one_way_are_seldom_said_to_point_both_ways(gaps, times):
     rng = np.random.default_rng(17)
-    said = [both_ways([local_of(rng, 800, gaps)]) is not None for _ in range(200)]
+    said = [
+        both_ways([local_of(rng, 800, gaps)]) is not None for _ in range(times(200))
+    ]
     assert np.mean(said) <= 0.08  # .05 and two standard errors of 200 draws
 
 

@@ -7,7 +7,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from cases import paired
+from cases import paired, sampled
 from peers import elsewhere
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -26,7 +26,7 @@ TABLES = {
 pytestmark = pytest.mark.skipif(not DATA, reason="FAIRDASH_DATA is not set")
 
 
-@pytest.fixture(scope="module", params=TABLES)
+@pytest.fixture(scope="module", params=sampled(TABLES, 2))
 def scored(request):
     return rows_of(request.param)
 

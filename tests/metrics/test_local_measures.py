@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_hand import local_measure, newcombe_interval
-from cases import examples
+from cases import examples, paired, sampled
 from hypothesis import given
 from hypothesis import strategies as st
 from peers import elsewhere, table
@@ -23,8 +23,9 @@ def given_to(measure, p):
     return p if measure in metrics.catalog.SCORE_MEASURES else (p > 0.5).astype(int)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("measure", metrics.MEASURES)
+@pytest.mark.parametrize(
+    ("measure", "weighted"), paired(metrics.MEASURES, [False, True], together=1)
+)
 def test_cells_are_those_of_fairlearn_within_the_subgroups(measure, weighted):
     y, p, group, weight, part = rows()
     pred = given_to(measure, p)
@@ -165,7 +166,7 @@ def test_a_ratio_with_nothing_is_undefined_or_unbounded(ones, others, seed):
     assert np.isfinite(ends).all()
 
 
-@pytest.mark.parametrize("measure", ["calibration", "auc"])
+@pytest.mark.parametrize("measure", sampled(["auc", "calibration"], 2))
 def test_chance_is_what_shuffling_groups_gives(measure):
     y, p, group, _, part = rows(900, groups=3, seed=11)
     pred = given_to(measure, p)

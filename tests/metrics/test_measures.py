@@ -2,7 +2,7 @@ import fairlearn.metrics as fairlearn
 import numpy as np
 import pandas as pd
 import pytest
-from cases import examples
+from cases import examples, paired
 from hypothesis import given
 from hypothesis import strategies as st
 from peers import elsewhere, table
@@ -11,9 +11,10 @@ from sklearn.isotonic import IsotonicRegression
 from fairdash import metrics
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("groups", [2, 4])
-@pytest.mark.parametrize("measure", metrics.MEASURES)
+@pytest.mark.parametrize(
+    ("measure", "groups", "weighted"),
+    paired(metrics.MEASURES, [2, 4], [False, True], together=1),
+)
 def test_values_are_those_of_fairlearn_and_scikit_learn(measure, groups, weighted):
     y, p, group, weight = table(groups=groups, seed=groups, ties=measure == "auc")
     given = p if measure in metrics.catalog.SCORE_MEASURES else (p > 0.5).astype(int)

@@ -128,16 +128,16 @@ def test_a_trait_is_a_share_among_the_top_against_all():
     assert gain.is_monotonic_decreasing
 
 
-def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval():
+def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval(times):
     rng = np.random.default_rng(2)
-    claimed = 0
-    for _ in range(40):
+    claimed, n_tables = 0, times(40)
+    for _ in range(n_tables):
         columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
         table = weights.traits(
             pd.DataFrame(columns), rng.choice(1000, 100, replace=False)
         )
         claimed += (table["ci_low"] > table["share_all"]).any()
-    assert claimed <= 4
+    assert claimed <= 0.1 * n_tables
 
 
 def test_the_heaviest_of_counts_are_those_of_repeated_rows(ratio):

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 import requests
+from cases import sampled
 from conftest import wait_until
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -223,7 +224,7 @@ NONSENSE = {
 }
 
 
-@pytest.mark.parametrize("case", NONSENSE)
+@pytest.mark.parametrize("case", sampled(NONSENSE, 2))
 def test_what_a_provider_does_is_one_line_and_no_session(case, browser, ours, caplog):
     vars(ours).update(NONSENSE[case])
     ann = browser()
@@ -238,7 +239,7 @@ def test_what_a_provider_does_is_one_line_and_no_session(case, browser, ours, ca
     assert line.getMessage().isprintable()
 
 
-@pytest.mark.parametrize("content", ['"text"', "[]", "{", "\x1b", "null"])
+@pytest.mark.parametrize("content", sampled(['"text"', "[]", "{", "null", "\x1b"], 2))
 def test_metadata_that_is_none_is_one_line(content, browser, ours, caplog, monkeypatch):
     monkeypatch.setattr(openid.json, "dumps", lambda _: content)
     assert refusal(browser().asks(LOGIN)) == 503

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import loops
 import pytest
+from cases import paired
 from conftest import wait_until
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
@@ -65,8 +66,12 @@ def read(link):
     return b"".join(parts)
 
 
-@pytest.mark.parametrize("line", [f"GET {READY}", f"HEAD {READY}", f"GET {HEALTH}"])
-@pytest.mark.parametrize("is_connected", [True, False], ids=["connected", "anew"])
+@pytest.mark.parametrize(
+    ("line", "is_connected"),
+    paired(
+        [f"GET {READY}", f"HEAD {READY}", f"GET {HEALTH}"], [True, False], together=1
+    ),
+)
 def test_a_monitor_does_not_wait_behind_pages(line, is_connected):
     app = App()
     with served(app) as server, ExitStack() as links:

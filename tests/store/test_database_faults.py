@@ -90,7 +90,9 @@ def test_a_newer_store_is_refused_and_left_as_it_is(home, store):
     assert (shown.exit_code, shown.output.count("\n")) == (2, 1)
 
 
-def test_adding_beside_deleting_leaves_no_table_without_its_file(home, store, table):
+def test_adding_beside_deleting_leaves_no_table_without_its_file(
+    home, store, table, times
+):
     """Whatever their order, what is listed can be read."""
 
     def add(_):
@@ -103,6 +105,6 @@ def test_adding_beside_deleting_leaves_no_table_without_its_file(home, store, ta
                 store.remove(one.id)
 
     with ThreadPoolExecutor(8) as windows:
-        list(windows.map(lambda n: (add, delete)[n % 2](n), range(60)))
+        list(windows.map(lambda n: (add, delete)[n % 2](n), range(times(60))))
     for record in store.tables():
         assert store.table(record.sha256).shape[0] == 100

@@ -100,10 +100,10 @@ def test_groups_recorded_wrongly_widen_every_gap_as_far_as_they_can():
         choose_certified(table, limits=limits, wrong_groups=1.0)
 
 
-def test_a_limit_that_does_not_hold_is_certified_as_seldom_as_stated():
+def test_a_limit_that_does_not_hold_is_certified_as_seldom_as_stated(times):
     rng = np.random.default_rng(0)
     wrong = 0
-    n_tables = 50
+    n_tables = times(50)
     for _ in range(n_tables):
         rate = rng.uniform(0.1, 0.7)
         # the first is fair and all but always certified; a later one is wrong
@@ -137,7 +137,7 @@ def test_too_few_rows_are_answered_with_how_many_more_it_takes():
     assert choose_certified(unfair, limits=LIMIT).rows_needed == np.inf
 
 
-def test_with_as_many_more_rows_a_model_is_certified_in_four_of_five_tables(thorough):
+def test_with_as_many_more_rows_a_model_is_certified_in_four_of_five_tables(times):
     rng = np.random.default_rng(3)
     few = counts([(0.44, 0.4)], 300, rng).assign(positives=[132, 120])
     needed = choose_certified(few, limits=LIMIT).rows_needed
@@ -145,7 +145,7 @@ def test_with_as_many_more_rows_a_model_is_certified_in_four_of_five_tables(thor
     n = 300 + round(needed / 2)
     certified = [
         choose_certified(counts([(0.44, 0.4)], n, rng), limits=LIMIT).model == 0
-        for _ in range(200 if thorough else 60)
+        for _ in range(times(200, 0.15))
     ]
     assert 0.72 <= np.mean(certified) <= 0.9
 
