@@ -286,6 +286,7 @@ def test_users_share_one_engine_that_comes_back_once_after_a_kill(home, tmp_path
         wait_until(lambda: all(store.run(run).over for store, run in runs.items()))
         ends = {store.run(run).status for store, run in runs.items()}
         assert ends == {"finished"}
+        wait_until((home / "engine.json").exists)
         assert hosts(home) == [host_pid(home)]
         for store, run in runs.items():
             assert before[store].items() <= written(store, run).items()
