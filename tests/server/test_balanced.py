@@ -62,7 +62,7 @@ def test_a_replica_is_lost_with_its_engine_and_nobody_loses_a_run_or_a_login(
         (lost,) = [each for each in replicas if engine.engine_lives(each.home)]
         kill_machine(lost)
         moved = {visitor for visitor, window in window_of.items() if is_closed(window)}
-        assert 0 < len(moved) < len(visitors)
+        assert len(moved) == 1
         for visitor in moved:
             place = visitor.place
             window_of[visitor] = ends.enter_context(visitor.window("Runs"))
@@ -90,16 +90,18 @@ def test_a_replica_is_lost_with_its_engine_and_nobody_loses_a_run_or_a_login(
 
 
 def log_in_everywhere(provider, address, n_replicas):
-    """Return visitors with their users: more and more, until each replica has one."""
+    """Return a visitor at each replica, with the user; the balancer deals by chance."""
     visitors = {}
-    while len({visitor.place for visitor in visitors}) < n_replicas:
-        assert len(visitors) < 40, "the balancer leaves a replica out"
-        claims = {"sub": str(len(visitors))}
+    for number in range(60):
+        claims = {"sub": str(number)}
         provider.claims = claims
         visitor = Visitor(address)
         visitor.log_in()
-        visitors[visitor] = User.of({"iss": provider.address, **claims})
-    return visitors
+        if visitor.place not in {other.place for other in visitors}:
+            visitors[visitor] = User.of({"iss": provider.address, **claims})
+        if len(visitors) == n_replicas:
+            return visitors
+    raise AssertionError("the balancer leaves a replica out")
 
 
 def has_begun(home, run):
