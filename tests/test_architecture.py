@@ -17,6 +17,7 @@ EVERYWHERE = (
     "APP_FOLDER",
     "__version__",
     "_change",
+    "_code",
     "_columns",
     "_counts",
     "_lazy",

@@ -26,14 +26,13 @@ from fairdash.cli._parsing import CommandApp
 from fairdash.datasets import (
     Roles,
     find_wide_counts,
-    guess_roles,
     notes_of,
     read_table,
     rows_of_counts,
     sources,
 )
 from fairdash.jobs import pack_runs, unpack_runs
-from fairdash.store import Backup, back_up, home_folder, restore
+from fairdash.store import Backup, Store, back_up, home_folder, restore
 
 data = CommandApp(
     no_args_is_help=True, add_completion=False, help="Add, list and remove tables."
@@ -76,6 +75,14 @@ def read_roles(path: Path) -> Roles:
         raise ValueError(message) from error
 
 
+def guessed_roles(store: Store, digest: str) -> Roles:
+    """Return the guessed roles of a table; ValueError where there are none."""
+    guess = store.overview(digest).guess
+    if isinstance(guess, str):
+        raise ValueError(guess)
+    return guess.roles
+
+
 @data.command()
 def add(
     table: Table,
@@ -106,7 +113,7 @@ def add(
                 second = "" if join is None else store.add_table(join, join.name)
                 frame = read_joined(file, join, by, sheet=own_sheet, table=second)
                 digest = store.add_frame(frame, name)
-        table_roles = chosen or guess_roles(store.table(digest), name)
+        table_roles = chosen or guessed_roles(store, digest)
         title = name
         if not sources.is_address(table) and sample_rows is None:
             title = name.split(".")[0].replace("_", " ")

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 import fairdash.plots  # noqa: F401
 from fairdash import APP_FOLDER, box
-from fairdash.datasets import reading
+from fairdash.datasets import overviews, reading
 from fairdash.jobs import BUNDLE_TASK, engine
 from fairdash.server.base_url import BaseUrl
 from fairdash.server.door import Door, Rules
@@ -101,7 +101,7 @@ def serve_pages(home: Path, address: str, port: int, rules: Rules) -> None:
 
 def _open_box() -> None:
     log_confinement()  # first, since readers take a while to load
-    box.start(reading.TASK, BUNDLE_TASK)
+    box.start(reading.TASK, overviews.TASK, BUNDLE_TASK)
 
 
 def log_confinement() -> None:

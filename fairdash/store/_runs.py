@@ -4,7 +4,6 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,13 +18,12 @@ from fairdash.store._database import (
     TRIALS,
     Database,
 )
-from fairdash.store._files import Files
+from fairdash.store._summaries import SummaryStore
 
-SUMMARY = "summary"  # the one file of a folder of summaries
 RUN_RECORDS = sa.select(RUNS, DATASETS.c.name.label("dataset_name")).join(DATASETS)
 
 
-class RunStore:
+class RunStore(SummaryStore):
     """The list of runs and their trials.
 
     A terminal state is never left again. Writes may be repeated any number of times in
@@ -33,7 +31,6 @@ class RunStore:
     """
 
     database: Database
-    files: Files
 
     def add_run(
         self,
@@ -181,47 +178,7 @@ class RunStore:
             again = TRIALS.c.key.in_(keys)
             needed = set(connection.scalars(sa.select(TRIALS.c.key).where(again)))
             self.files.delete(self.artifact(k).folder for k in keys if k not in needed)
-        self.files.delete(self.files.listed("summaries", within=run_id))
-
-    def summary(self, run_id: str, name: str) -> bytes | None:
-        """Return a summary that was kept with a run, None if there is none.
-
-        One that something changed on the disk is none: it can be made anew.
-        """
-        folder = self._summary_folder(run_id, name)
-        if not self.files.exists(folder):
-            return None
-        try:
-            return self.files.intact(folder / SUMMARY).read_bytes()
-        except (FileNotFoundError, ValueError):
-            self.files.delete([folder])
-            return None
-
-    def summaries(self, run_id: str) -> dict[str, bytes]:
-        """Return the summaries that are kept with a run, by name."""
-        folders = self.files.listed("summaries", within=run_id)
-        names = sorted(folder.name for folder in folders)
-        contents = {}
-        for name in names:
-            content = self.summary(run_id, name)
-            if content is not None:
-                contents[name] = content
-        return contents
-
-    def delete_summary(self, run_id: str, name: str) -> None:
-        """Delete a summary of a run; nothing happens where there is none."""
-        self.files.delete([self._summary_folder(run_id, name)])
-
-    def keep_summary(self, run_id: str, name: str, content: bytes) -> None:
-        """Keep a summary of a run that is over; it is deleted with the run.
-
-        ``name`` says what it follows from, in hexadecimal digits. The first writer
-        wins.
-        """
-        self.files.write(self._summary_folder(run_id, name), {SUMMARY: content})
-
-    def _summary_folder(self, run_id: str, name: str) -> Path:
-        return self.files.home / "summaries" / run_id / name
+        self.delete_summaries(run_id)
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""

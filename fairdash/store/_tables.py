@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,12 +21,14 @@ from fairdash.datasets import (
     Subgroups,
     TableNotes,
     make_dataset,
+    overviews,
     reading,
 )
 from fairdash.store._database import DATASETS, TABLES, Database
 from fairdash.store._documents import DRAFTS, DocumentFiles, Documents, DocumentTable
 from fairdash.store._files import WRITING, Files, make_folder
 from fairdash.store._records import DatasetRecord, Draft, TableRecord
+from fairdash.store._summaries import SummaryStore
 
 TABLE_FILE = "table.parquet"
 FORMAT_FILE = "format.json"
@@ -42,10 +45,12 @@ NO_ROW_DECISIONS: dict[str, Any] = {
     "positive_is": None,
     "scores": (),
 }
+OVERVIEW = sha256(b"overview").hexdigest()[:16]  # the name of that summary
+MOST_OVERVIEWS = 8  # in memory
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
 
-class TableStore:
+class TableStore(SummaryStore):
     """Tables by the hash of their file, data sets by the hash of table and roles.
 
     A draft of roles belongs to one of them.
@@ -65,6 +70,7 @@ class TableStore:
             self.documents = DocumentTable(database, self.documents)
         self._table = lru_cache(MOST_TABLES)(self._read_table)
         self._notes = lru_cache(MOST_NOTES)(self._read_notes)
+        self._overview = lru_cache(MOST_OVERVIEWS)(self._read_overview)
         self._rows = lru_cache(MOST_TABLES)(self._use_rows)
         self._dataset = lru_cache(MOST_DATASETS)(self._make_dataset)
 
@@ -182,8 +188,10 @@ class TableStore:
         with self.database.writing() as connection:
             if connection.execute(again).first() is None:
                 self.files.delete([self.table_folder(digest)])
+        self.delete_summaries(digest)
         self._table.cache_clear()
         self._notes.cache_clear()
+        self._overview.cache_clear()
         self._dataset.cache_clear()
         self.drop_draft(digest)
 
@@ -295,6 +303,40 @@ class TableStore:
         """Return the notes on a table, without its rows; ValueError if damaged."""
         return self._notes(digest)
 
+    def overview(self, digest: str, *, isolated: bool = False) -> "overviews.Overview":
+        """Return what is shown first of a table: its guessed roles, and checks of them.
+
+        It is computed once and kept with the table; computed anew where other code
+        computed it. With ``isolated`` the box computes it, unless that comes to its
+        limits: other sessions of a server do not wait then. Raises ValueError when no
+        such table was uploaded.
+        """
+        return self._overview(digest, isolated)
+
+    def has_overview(self, digest: str) -> bool:
+        """Return whether an overview of a table was kept, by any version."""
+        folder = self._summary_folder(digest, OVERVIEW)
+        return self.files.stat(folder) is not None
+
+    def _read_overview(self, digest: str, isolated: bool) -> "overviews.Overview":
+        query = sa.select(TABLES.c.name).where(TABLES.c.sha256 == digest)
+        rows = self.database.rows(query)
+        if not rows:
+            raise _no_table(digest)
+        name = rows[0]["name"]
+        content = self.summary(digest, OVERVIEW)
+        overview = None if content is None else overviews.read_overview(content, name)
+        if overview is not None:
+            return overview
+        if isolated:
+            path = self.table_path(digest)
+            overview = overviews.overview_apart(path, name, owner=str(self.home))
+        if overview is None:
+            overview = overviews.overview_of(self.table(digest), name)
+        self.delete_summary(digest, OVERVIEW)
+        self.keep_summary(digest, OVERVIEW, overview.model_dump_json().encode())
+        return overview
+
     def _read_notes(self, digest: str) -> TableNotes:
         return reading.table_notes(self.table_path(digest))
 
@@ -302,7 +344,7 @@ class TableStore:
         with suppress(FileNotFoundError):  # it is deleted right now
             if self._has_table(digest):
                 return reading.load_table(self.table_path(digest))
-        raise ValueError(f"No table {digest!r} was uploaded here.")
+        raise _no_table(digest)
 
     def _make_dataset(self, table: str, roles: str, name: str) -> Dataset:
         checked_roles = Roles.model_validate_json(roles)
@@ -326,6 +368,10 @@ _DATASETS = _DATASETS.join(TABLES, TABLES.c.sha256 == DATASETS.c.table_sha256)
 def _draft_name(key: str) -> str:
     """Return the name of a draft; a key of an address may be any text."""
     return Path(key).name
+
+
+def _no_table(digest: str) -> ValueError:
+    return ValueError(f"No table {digest!r} was uploaded here.")
 
 
 def _record(row: Mapping[Any, Any]) -> DatasetRecord:

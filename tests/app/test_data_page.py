@@ -5,6 +5,8 @@ from reading import button, figures, labels, numbers, widget, words
 from toys import people, people_csv
 
 from fairdash import ui
+from fairdash.datasets import guessing, overviews
+from fairdash.ui.data import computed
 from fairdash.ui.data import review as check_forms
 
 
@@ -252,3 +254,25 @@ def test_any_of_several_conditions_may_hold(visit, dataset_id):
     assert numbers(page)["Rows used"] == f"{asked.sum()}"
     again = visit("Data", data=dataset_id)
     assert widget(again, "button_group", "Rows must meet").value == "Any of these"
+
+
+def refuse(*args, **options):
+    raise AssertionError("computed by the process that serves pages")
+
+
+def test_the_first_look_at_an_upload_is_computed_in_the_box(visit, monkeypatch):
+    # in an upload, after a confirmed guess, and by a link in another window
+    for name in ("check_table", "find_wide_counts", "_few_valued", "_features"):
+        monkeypatch.setattr(computed, name, refuse)
+    for name in ("rank_roles", "more_roles", "zero_one_columns"):
+        monkeypatch.setattr(guessing, name, refuse)
+    monkeypatch.setattr(overviews, "overview_of", refuse)
+    page = upload(visit("Data"), people_csv())
+    assert not page.exception
+    assert widget(page, "selectbox", "Outcome (y)").value == "hired"
+    button(page, "Looks right").click().run()
+    assert not page.exception
+    (record,) = ui.store().datasets()
+    again = visit("Data", data=record.id)
+    assert not again.exception
+    assert numbers(again)["Rows used"] == "600"

@@ -28,6 +28,7 @@ def fill(store, key="first"):
     store.log_scores(data, np.linspace(0, 1, 100), name="later")
     run = train(store, data, key, f"{key} again")
     store.keep_summary(run, "abcdef", b"pictures")
+    store.overview(table)
     return run
 
 
@@ -50,5 +51,6 @@ def content(store):
         "models": models,
         "runs": runs,
         "summaries": [store.summaries(run.id) for run in runs],
+        "overviews": [store.has_overview(table.sha256) for table in store.tables()],
         "monitors": store.monitors(),
     }

@@ -55,7 +55,7 @@ def test_a_backup_opens_as_a_home_with_equal_numbers(store, folder, reopened):
         fill(user, "theirs")
         expected = content(store), content(user)
         done = back_up(store, folder)
-    assert (done.n_homes, done.n_new, done.damaged) == (2, 2 * 5, set())
+    assert (done.n_homes, done.n_new, done.damaged) == (2, 2 * 6, set())
     with reopened() as copy:
         draft = copy.draft(data)
         assert (content(copy), draft.version) == (expected[0], 3)

@@ -1,6 +1,7 @@
+import pytest
 from toys import ROLES, people, people_csv
 
-from fairdash.datasets import Subgroups
+from fairdash.datasets import Subgroups, guessing, overviews
 from fairdash.store import open_store
 
 
@@ -28,3 +29,69 @@ def test_other_subgroups_are_the_same_dataset_and_other_features_are_not(store):
     fewer = ROLES.model_copy(update={"features": ("skill",)})
     assert store.add_dataset(digest, fewer, "People") != dataset_id
     assert len(store.datasets()) == 2
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The names of the files whose overviews are computed from now on."""
+    names = []
+
+    def compute(frame, file):
+        names.append(file)
+        return made(frame, file)
+
+    made = overviews.overview_of
+    monkeypatch.setattr(overviews, "overview_of", compute)
+    return names
+
+
+def test_the_overview_of_a_table_is_computed_once(store, table, computed):
+    assert not store.has_overview(table)
+    first = store.overview(table)
+    assert store.has_overview(table)
+    assert first.guess == guessing.rank_roles(store.table(table), "people.csv")
+    again = open_store(store.home)
+    assert again.overview(table) == again.overview(table, isolated=True) == first
+    again.close()
+    assert computed == ["people.csv"]
+
+
+def test_the_box_computes_an_overview_and_it_is_kept(store, table, computed):
+    isolated = store.overview(table, isolated=True)
+    assert computed == []
+    assert isolated == overviews.overview_of(store.table(table), "people.csv")
+    assert list(store.summaries(table).values()) == [
+        isolated.model_dump_json().encode()
+    ]
+
+
+def test_a_table_is_looked_at_here_where_the_box_gives_up(
+    store, table, computed, monkeypatch
+):
+    monkeypatch.setattr(overviews, "overview_apart", lambda *args, **options: None)
+    assert store.overview(table, isolated=True).roles.target == "hired"
+    assert computed == ["people.csv"]
+
+
+@pytest.mark.parametrize("kept", [b"{", b'{"version": "of other code"}'])
+def test_a_damaged_or_stale_overview_is_replaced(store, table, computed, kept):
+    first = store.overview(table)
+    (name,) = store.summaries(table)
+    store.delete_summary(table, name)
+    store.keep_summary(table, name, kept)
+    again = open_store(store.home)
+    assert again.overview(table) == first
+    again.close()
+    assert store.summaries(table) == {name: first.model_dump_json().encode()}
+    assert len(computed) == 2
+
+
+def test_an_overview_goes_with_its_table(store, table, computed):
+    store.overview(table)
+    store.delete_table(table)
+    assert store.summaries(table) == {}
+    for isolated in (False, True):
+        with pytest.raises(ValueError, match="No table"):
+            store.overview(table, isolated=isolated)
+    assert store.add_table(people_csv(100), "applicants.csv") == table
+    assert store.overview(table).file == "applicants.csv"

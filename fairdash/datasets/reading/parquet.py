@@ -109,12 +109,13 @@ def load_table(path: Path | BinaryIO) -> pd.DataFrame:
     columns = table.columns
     notes = notes_in(table.schema.metadata)
     del table
-    series: dict[str, pd.Series[Any]] = {}
+    # Arrays, not series: pandas would compare the index of each with that of all.
+    arrays: dict[str, Any] = {}
     for name in names:  # one by one: what Arrow holds of a column goes
-        series[name] = as_series(columns.pop(0))
+        arrays[name] = as_series(columns.pop(0)).array
         pa.default_memory_pool().release_unused()
     give_back()
-    return notes.put(pd.DataFrame(series, copy=False))
+    return notes.put(pd.DataFrame(arrays, copy=False))
 
 
 def table_notes(path: Path) -> TableNotes:

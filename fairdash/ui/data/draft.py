@@ -9,20 +9,13 @@ from fairdash.audits import gaps
 from fairdash.datasets import Dataset, Remedy, Roles, Subgroups, guessing, remedies
 from fairdash.store import Draft
 from fairdash.ui import pages
-from fairdash.ui.data.computed import checks_of, guess_of
+from fairdash.ui.data.computed import checks_of, guess_of, offered_roles
 from fairdash.ui.data.table import OpenTable
 from fairdash.ui.widgets.blocks import confirm_deletion, problem
 from fairdash.ui.widgets.frame import open_page
 from fairdash.ui.widgets.state import BY_KEY, store
 
 _TABLES = 4  # of each kind kept in memory
-_WORDS = {
-    "subgroup_columns",
-    "positive_name",
-    "positive_is",
-    "guessed",
-    "scores",
-}  # no check is about these
 
 
 def keep_edits(table: OpenTable, roles: Roles, subgroups: Subgroups) -> bool:
@@ -83,7 +76,7 @@ def guess_notice(table: OpenTable, roles: Roles) -> bool:
 
 def offer_roles(table: OpenTable, roles: Roles, subgroups: Subgroups) -> None:
     """Draw a chip for each further role that a column's name suggests."""
-    offered = guessing.more_roles(table.frame, roles)
+    offered = offered_roles(table.digest, roles)
     with st.container(horizontal=True, gap="xsmall"):
         for words, changed in offered.items():
             if st.button(
@@ -179,9 +172,7 @@ def edited_reversal(dataset: Dataset, subgroups: Subgroups) -> str:
 
 def edited_checks(table: OpenTable, roles: Roles) -> pd.DataFrame:
     """Return the findings about a table under edited roles."""
-    # roles that could only be guessed in part may not pass validation again
-    text = roles.model_dump_json(exclude=_WORDS)
-    return checks_of(table.digest, text, roles.columns(), roles).copy(deep=False)
+    return checks_of(table.digest, roles)
 
 
 def delete_button(table: OpenTable) -> None:

@@ -12,7 +12,7 @@ from fairdash._wording import listing
 from fairdash.datasets import Roles, Subgroups, column_kinds, guessing
 
 _MOST_GROUPS = 30
-FEW_VALUES = 8
+_FEW_VALUES = 8
 
 
 def pick_groups(
@@ -24,7 +24,7 @@ def pick_groups(
         cuts = roles.sensitive_cuts
     else:
         present, cuts = guessing.guess_groups(column)
-    few = column_kinds.count_values(column, FEW_VALUES) <= FEW_VALUES
+    few = column_kinds.count_values(column, _FEW_VALUES) <= _FEW_VALUES
     ordered = pd.api.types.is_numeric_dtype(column) or column_kinds.has_order(column)
     if ordered and (cuts or not few):
         cuts = pick_numbers(

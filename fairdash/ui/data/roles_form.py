@@ -91,7 +91,7 @@ def roles_form(
     with st.expander("Crossed groups, bins of subgroups"):
         few = [
             column
-            for column in few_valued(digest, roles, groups_form.FEW_VALUES)
+            for column in few_valued(digest, roles)
             if column not in (target, sensitive)
         ]
         crossed = groups_form.pick_crossing(few, roles, named, key)

@@ -5,10 +5,10 @@ import streamlit as st
 from fairdash._escaping import plain
 from fairdash.datasets import (
     WideCounts,
-    find_wide_counts,
     guessing,
     rows_of_counts,
 )
+from fairdash.ui.data.computed import wide_counts
 from fairdash.ui.data.table import OpenTable, open_dataset
 from fairdash.ui.widgets.blocks import problem
 from fairdash.ui.widgets.state import store
@@ -19,7 +19,7 @@ def wide_form(table: OpenTable) -> None:
 
     Nothing is drawn of a table without such columns.
     """
-    wide = find_wide_counts(table.frame)
+    wide = wide_counts(table.digest)
     if wide is None:
         return
     with st.container(
