@@ -236,11 +236,17 @@ class StoredSweep:
         )
 
 
-@lru_cache(maxsize=16)
 def finished_sweep(
     store: Store, run_id: str, rule: DecisionRule = USUAL
 ) -> StoredSweep | None:
     """Return the sweep of a run that is over, which cannot change any more."""
+    return _finished_sweep(store, run_id, rule)  # one key, with a default or without
+
+
+@lru_cache(maxsize=16)
+def _finished_sweep(
+    store: Store, run_id: str, rule: DecisionRule
+) -> StoredSweep | None:
     return StoredSweep.of(store, store.snapshot(run_id), rule)
 
 

@@ -7,11 +7,11 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from distributed import KilledWorker
+from distributed import KilledWorker, fire_and_forget
 
 from fairdash.jobs._deaths import MEMORY, Death, Deaths
 from fairdash.jobs._work import Outcome, begin, describe, end, fail, record
-from fairdash.jobs._workers import kill_worker, run_stack
+from fairdash.jobs._workers import answer_first, kill_worker, run_stack
 from fairdash.store import RunRecord, Store
 from fairdash.sweep import planning
 
@@ -175,8 +175,26 @@ class Driver:
         if open_run.cancel_asked is not None:
             self._cancel(run)
         elif run.is_over:
-            end(self.store, run.id)
+            is_whole = end(self.store, run.id)
             self._forget(run)
+            if is_whole:
+                self._answer_first(run)
+
+    def _answer_first(self, run: OpenRun) -> None:
+        """Have a worker compute what pages of a run ask first, so that none waits.
+
+        Nobody waits for the worker: where it dies, a page computes it.
+        """
+        future = self.client.submit(
+            answer_first,
+            str(self.store.home.resolve()),
+            self.store.place if self.elsewhere else None,
+            run.id,
+            key=f"{self.store.user}/{run.id}-answers",
+            pure=False,
+            retries=0,
+        )
+        fire_and_forget(future)
 
     def _begin(self, open_run: RunRecord) -> OpenRun | None:
         try:

@@ -62,10 +62,11 @@ def fail(store: Store, run_id: str, stack: sweep.planning.Stack, error: str) -> 
     record(store, run_id, [Outcome(trial.key, error=error) for trial in stack.trials])
 
 
-def end(store: Store, run_id: str) -> None:
-    """End a run whose trials are all over: failed if one of them failed."""
+def end(store: Store, run_id: str) -> bool:
+    """End a run whose trials are all over; return whether none of them failed."""
     failed = store.snapshot(run_id, curves=False).count("failed")
     store.set_status(run_id, "failed" if failed else "finished")
+    return not failed
 
 
 def work(

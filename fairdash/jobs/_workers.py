@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -39,6 +40,9 @@ SETTINGS = {
 POLITE = int(os.environ.get("FAIRDASH_NICE") or 19)  # pages go before training
 HEARTBEAT_SECONDS = 5.0  # of an idle worker
 MOST_HOMES = 4  # whose data sets a worker keeps in memory
+
+# Of a room above this one, which only a worker loads.
+FIRST_ANSWERS = "fairdash.linked:first_answers"
 
 _stores: dict[Path, Store] = {}
 
@@ -96,6 +100,16 @@ def run_stack(
         with suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(POLITE))
     return work(store, run, stack, StoreLink(store, run_id))
+
+
+def answer_first(home: str, place: str | None, run_id: str) -> None:
+    """Compute what pages of a run that is over ask first, and keep it with the run.
+
+    Arguments are those of `run_stack`.
+    """
+    store = _store(Path(home) if place is None else home_folder() / place)
+    module, _, function = FIRST_ANSWERS.partition(":")
+    getattr(import_module(module), function)(store, run_id)
 
 
 def _store(home: Path) -> Store:

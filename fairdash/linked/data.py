@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairdash._escaping import visible
 from fairdash._metric_names import ODDS, OPPORTUNITY
@@ -68,36 +68,40 @@ _HIGHER = {"accuracy", linked.EFFECTIVE, "balanced_accuracy", "auc"} | {
 MEASURES = tuple(_MEASURES)
 
 
-def linked_data(
-    sweep: StoredSweep,
-    limit: float,
-    limited: str = PARITY,
-    measure: str | None = None,
-    shows: Sequence[str] = EVERY_PART,
-    *,
-    opens: bool = False,
-    scale: float = 1.0,
-    hidden: Sequence[str] = (),
-) -> bytes:
-    """Return what the component takes, as compressed JSON; every text can be read.
+class LinkedView(NamedTuple):
+    """How linked pictures of a sweep are shown.
 
-    Parameters
+    Attributes
     ----------
     limit, limited : float, str
         The largest gap that is accepted, and which one it is on.
     measure : str, optional
         What map and curves show first, of `MEASURES`; see `linked.first_measure`.
-    shows : sequence of str
+    shows : tuple of str
         The pictures, of `EVERY_PART`.
     opens : bool
         Whether a click on a subgroup leads anywhere.
     scale : float
         Of text and marks.
-    hidden : sequence of str
+    hidden : tuple of str
         Subgroups whose numbers are left out.
     """
+
+    limit: float
+    limited: str = PARITY
+    measure: str | None = None
+    shows: tuple[str, ...] = EVERY_PART
+    opens: bool = False
+    scale: float = 1.0
+    hidden: tuple[str, ...] = ()
+
+
+def linked_data(sweep: StoredSweep, view: LinkedView) -> bytes:
+    """Return what the component takes, as compressed JSON; every text can be read."""
+    limit = view.limit
+    limited = view.limited
     summary = linked.summary(sweep)
-    _hide(summary, hidden)
+    _hide(summary, view.hidden)
     feature = sweep.store.dataset(sweep.run.dataset_id).roles.group_prefix()
     groups = [visible(group_label(feature, group)) for group in summary["groups"]]
     summary["subgroups"] = [visible(name) for name in summary["subgroups"]]
@@ -122,15 +126,15 @@ def linked_data(
             }
             for name, label in _MEASURES.items()
         ],
-        "measure": measure or linked.first_measure(sweep),
+        "measure": view.measure or linked.first_measure(sweep),
         "limit": limit,
         "limited": limited,
         "within": points["within"].tolist(),
         "none_decides": sweep.none_decides(),
         "own": _own(sweep),
-        "shows": list(shows),
-        "opens": opens,
-        "scale": scale,
+        "shows": list(view.shows),
+        "opens": view.opens,
+        "scale": view.scale,
         "palette": {
             name: {
                 "categorical": [f"#{c}" for c in theme.CATEGORICAL[name].split()],

@@ -30,7 +30,7 @@ from fairdash.audits import (
     trials,
 )
 from fairdash.datasets import Dataset, Subgroups
-from fairdash.linked import linked_data
+from fairdash.linked import LinkedView, linked_data
 from fairdash.methods import CATALOG
 from fairdash.metrics import Speech
 from fairdash.reports._blocks import Block, Figure, Pictures, Table, Words, blocks_of
@@ -274,7 +274,7 @@ def _pictures(subject: RunSubject, sweep: StoredSweep) -> list[Block]:
         "weights are of training rows.",
         suppressed_words(hidden, "in these pictures"),
     )
-    data = linked_data(sweep, limit, hidden=hidden)
+    data = linked_data(sweep, LinkedView(limit, hidden=tuple(hidden)))
     return [Pictures("All settings under one hand", data, place, caption)]
 
 

@@ -178,7 +178,7 @@ class RunStore(SummaryStore):
             again = TRIALS.c.key.in_(keys)
             needed = set(connection.scalars(sa.select(TRIALS.c.key).where(again)))
             self.files.delete(self.artifact(k).folder for k in keys if k not in needed)
-        self.delete_summaries(run_id)
+        self.delete_answers(run_id)
 
     def artifact(self, key: str) -> Artifact:
         """Return the files of a trial, whether or not they exist yet."""

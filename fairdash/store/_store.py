@@ -26,10 +26,17 @@ from fairdash.store._looks import LOOKS, LookStore
 from fairdash.store._runs import RunStore
 from fairdash.store._scores import ScoreStore
 from fairdash.store._sessions import SessionFiles, SessionRecords, SessionTable
-from fairdash.store._summaries import SUMMARIES
+from fairdash.store._summaries import ANSWERS, SUMMARIES
 from fairdash.store.server.users import USERS, server_of
 
-KINDS = ("tables", "artifacts", "scores", SUMMARIES, LOOKS)  # folders of the home
+KINDS = (
+    "tables",
+    "artifacts",
+    "scores",
+    SUMMARIES,
+    ANSWERS,
+    LOOKS,
+)  # folders of the home
 
 
 @dataclass(frozen=True)

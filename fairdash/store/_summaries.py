@@ -1,17 +1,24 @@
-"""Answers that were computed of a run or of a table, and can be computed anew."""
+"""What was computed of a run or of a table, and can be computed anew.
+
+Summaries move with a run in its bundle, and are checked by whoever reads them. Answers
+are made in this home alone, for the version of the code that computes them.
+"""
 
 from pathlib import Path
 
 from fairdash.store._files import Files
 
-SUMMARIES = "summaries"  # their folder in a home
+SUMMARIES = "summaries"  # folders of a home
+ANSWERS = "answers"
 _SUMMARY = "summary"  # the one file of a summary
+_ANSWER = "answer"  # the files of an answer
+_VERSION = "version"
 
 
 class SummaryStore:
-    """Summaries by what they are of, the id of a run or the digest of a table.
+    """Summaries and answers by what they are of: a run's id, or a table's digest.
 
-    ``name`` says what a summary answers, in hexadecimal digits.
+    ``name`` says what one answers, in hexadecimal digits.
     """
 
     files: Files
@@ -21,17 +28,10 @@ class SummaryStore:
 
         One that something changed on the disk is none: it can be made anew.
         """
-        folder = self._summary_folder(owner, name)
-        if not self.files.exists(folder):
-            return None
-        try:
-            return self.files.intact(folder / _SUMMARY).read_bytes()
-        except (FileNotFoundError, ValueError):
-            self.files.delete([folder])
-            return None
+        return self._content(self._folder(SUMMARIES, owner, name), _SUMMARY)
 
     def summaries(self, owner: str) -> dict[str, bytes]:
-        """Return all summaries of a run or a table, by name."""
+        """Return all summaries of a run, by name."""
         folders = self.files.listed(SUMMARIES, within=owner)
         contents = {}
         for name in sorted(folder.name for folder in folders):
@@ -41,16 +41,48 @@ class SummaryStore:
         return contents
 
     def keep_summary(self, owner: str, name: str, content: bytes) -> None:
-        """Keep a summary; it is deleted with what it is of. The first writer wins."""
-        self.files.write(self._summary_folder(owner, name), {_SUMMARY: content})
+        """Keep a summary; it is deleted with its run. The first writer wins."""
+        folder = self._folder(SUMMARIES, owner, name)
+        self.files.write(folder, {_SUMMARY: content})
 
     def delete_summary(self, owner: str, name: str) -> None:
         """Delete a summary; nothing happens where there is none."""
-        self.files.delete([self._summary_folder(owner, name)])
+        self.files.delete([self._folder(SUMMARIES, owner, name)])
 
-    def delete_summaries(self, owner: str) -> None:
-        """Delete all summaries of a run or a table."""
-        self.files.delete(self.files.listed(SUMMARIES, within=owner))
+    def answer(self, owner: str, name: str, version: str) -> bytes | None:
+        """Return an answer that code of a version computed, None if there is none.
 
-    def _summary_folder(self, owner: str, name: str) -> Path:
-        return self.files.home / SUMMARIES / owner / name
+        One that something changed on the disk is none, as is one of other code.
+        """
+        folder = self._folder(ANSWERS, owner, name)
+        if self._content(folder, _VERSION) != version.encode():
+            return None
+        return self._content(folder, _ANSWER)
+
+    def has_answer(self, owner: str, name: str) -> bool:
+        """Return whether an answer was kept, by code of any version."""
+        return self.files.stat(self._folder(ANSWERS, owner, name)) is not None
+
+    def keep_answer(self, owner: str, name: str, version: str, content: bytes) -> None:
+        """Keep an answer in place of one of other code; it goes with what it is of."""
+        folder = self._folder(ANSWERS, owner, name)
+        self.files.delete([folder])
+        self.files.write(folder, {_ANSWER: content, _VERSION: version.encode()})
+
+    def delete_answers(self, owner: str) -> None:
+        """Delete all summaries and answers of a run or a table."""
+        for kind in (SUMMARIES, ANSWERS):
+            self.files.delete(self.files.listed(kind, within=owner))
+
+    def _content(self, folder: Path, file: str) -> bytes | None:
+        """Return a file of a folder, None where it is not as it was written."""
+        if not self.files.exists(folder):
+            return None
+        try:
+            return self.files.intact(folder / file).read_bytes()
+        except (FileNotFoundError, ValueError):
+            self.files.delete([folder])
+            return None
+
+    def _folder(self, kind: str, owner: str, name: str) -> Path:
+        return self.files.home / kind / owner / name

@@ -45,7 +45,7 @@ NO_ROW_DECISIONS: dict[str, Any] = {
     "positive_is": None,
     "scores": (),
 }
-OVERVIEW = sha256(b"overview").hexdigest()[:16]  # the name of that summary
+OVERVIEW = sha256(b"overview").hexdigest()[:16]  # the name of that answer
 MOST_OVERVIEWS = 8  # in memory
 ID_LENGTH = 16  # of the key of a data set; enough to be unique, short in an address
 
@@ -188,7 +188,7 @@ class TableStore(SummaryStore):
         with self.database.writing() as connection:
             if connection.execute(again).first() is None:
                 self.files.delete([self.table_folder(digest)])
-        self.delete_summaries(digest)
+        self.delete_answers(digest)
         self._table.cache_clear()
         self._notes.cache_clear()
         self._overview.cache_clear()
@@ -315,8 +315,7 @@ class TableStore(SummaryStore):
 
     def has_overview(self, digest: str) -> bool:
         """Return whether an overview of a table was kept, by any version."""
-        folder = self._summary_folder(digest, OVERVIEW)
-        return self.files.stat(folder) is not None
+        return self.has_answer(digest, OVERVIEW)
 
     def _read_overview(self, digest: str, isolated: bool) -> "overviews.Overview":
         query = sa.select(TABLES.c.name).where(TABLES.c.sha256 == digest)
@@ -324,7 +323,8 @@ class TableStore(SummaryStore):
         if not rows:
             raise _no_table(digest)
         name = rows[0]["name"]
-        content = self.summary(digest, OVERVIEW)
+        version = overviews.overview_version()
+        content = self.answer(digest, OVERVIEW, version)
         overview = None if content is None else overviews.read_overview(content, name)
         if overview is not None:
             return overview
@@ -333,8 +333,8 @@ class TableStore(SummaryStore):
             overview = overviews.overview_apart(path, name, owner=str(self.home))
         if overview is None:
             overview = overviews.overview_of(self.table(digest), name)
-        self.delete_summary(digest, OVERVIEW)
-        self.keep_summary(digest, OVERVIEW, overview.model_dump_json().encode())
+        content = overview.model_dump_json().encode()
+        self.keep_answer(digest, OVERVIEW, version, content)
         return overview
 
     def _read_notes(self, digest: str) -> TableNotes:

@@ -243,13 +243,23 @@ class SweepResult:
 
     def deciding(self, place: int, part: str = "validation") -> Deciding:
         """Return whether, and how well, a setting decides on the rows of a part."""
-        row = self.means.iloc[place]
-        facts = {}
-        for name, measure in _DECIDING.items():
-            column = f"{part}_{measure}"
-            if column in row:  # models of earlier versions lack some
-                facts[name] = row[column]
-        return Deciding.of(facts)
+        if part not in self._judged:
+            self._judged[part] = self._judge(part)
+        return self._judged[part][place]
+
+    @cached_property
+    def _judged(self) -> dict[str, list[Deciding]]:
+        """By part of the rows, how every setting decides on them, once asked for."""
+        return {}
+
+    def _judge(self, part: str) -> list[Deciding]:
+        names = {f"{part}_{measure}": name for name, measure in _DECIDING.items()}
+        # models of earlier versions lack some
+        facts = self.means[[column for column in names if column in self.means]]
+        rows = facts.rename(columns=names).to_dict("records")
+        if not names.keys() & set(self.means):
+            rows = [{} for _ in range(len(self.means))]
+        return [Deciding.of(row) for row in rows]
 
     def ranking(self, metric: str) -> "pd.Series[float]":
         """Return by row the number that models are ranked by in a metric."""

@@ -13,6 +13,7 @@ from fairdash import ui
 from fairdash._escaping import plain
 from fairdash.audits import choices, linked, recommendation, sweeps, trials
 from fairdash.jobs import submit
+from fairdash.linked import first_answers
 from fairdash.methods import CATALOG
 from fairdash.sweep import SweepSpec, choose_certified
 
@@ -256,3 +257,17 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     page.run()
     assert not page.exception
     assert "False positive gap ≤ 0.7 on new rows like these" in words(page)
+
+
+def test_the_first_visit_reads_what_was_computed_when_the_sweep_ended(
+    visit, run_id, monkeypatch
+):
+    first_answers(ui.store(), run_id)
+
+    def refuse(*args):
+        raise AssertionError("computed by a page")
+
+    monkeypatch.setattr("fairdash.linked.first.linked_data", refuse)
+    page = visit("Sweep", run=run_id)
+    assert not page.exception
+    assert len(sent(page, "linked")["summary"]["settings"]) > 1

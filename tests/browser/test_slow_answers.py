@@ -7,7 +7,7 @@ from driving import open_window
 
 from fairdash.audits import sweeps
 from fairdash.jobs import finished_file, unpack_runs
-from fairdash.linked import linked_data, script
+from fairdash.linked import LinkedView, linked_data, script
 from fairdash.store import open_store
 
 pytestmark = pytest.mark.browser
@@ -49,7 +49,7 @@ def test_what_the_server_says_late_sets_no_slider_back(browser, home):
     with closing(open_store(home)) as store:
         (run,), _ = unpack_runs(store, finished_file("hiring"))
         sweep = sweeps.finished_sweep(store, run)
-        data = linked_data(sweep, limit=0.05)
+        data = linked_data(sweep, LinkedView(0.05))
     page = open_window(browser)
     seen = page.evaluate(TWO_KEYS, [script(), list(data)])
     page.close()

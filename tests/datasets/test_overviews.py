@@ -18,7 +18,7 @@ from fairdash.datasets import (
     reading,
     remedies,
 )
-from fairdash.datasets.overviews import apart, overview
+from fairdash.datasets.overviews import apart
 
 NAMES = [
     *SAMPLES,
@@ -106,12 +106,10 @@ def test_other_roles_get_no_answer_of_the_guess(made, people):
     assert made.features_for("granted", "no", "sex") is None
 
 
-def test_an_overview_of_other_code_or_of_another_file_is_none(made, monkeypatch):
+def test_an_overview_of_another_file_is_none(made):
     content = made.model_dump_json().encode()
     assert overviews.read_overview(content, "people.csv") == made
     assert overviews.read_overview(content, "churn.csv") is None
-    monkeypatch.setattr(overview, "overview_version", lambda: "of other code")
-    assert overviews.read_overview(content, "people.csv") is None
 
 
 @pytest.mark.parametrize("change", [{"roles": 5}, {"more": 1}, {"zero_one": [{}]}])

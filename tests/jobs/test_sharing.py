@@ -27,11 +27,15 @@ class Workers:
         self.threads = threads
         self.tasks = {}  # by key, in the order given out
         self.killed = []
+        self.answered = []  # runs whose first answers were asked for
 
     def nthreads(self):
         return {"worker": self.threads}
 
-    def submit(self, _function, home, _place, run_id, stack, *, key, **_):
+    def submit(self, function, home, _place, run_id, stack=None, *, key, **_):
+        if function is _workers.answer_first:
+            self.answered.append(run_id)
+            return Future(home, run_id, stack)
         self.tasks[key] = Future(home, run_id, stack)
         return self.tasks[key]
 
@@ -122,6 +126,23 @@ def test_a_user_alone_has_all_workers_and_two_have_half_each(
         host.turn()
     shares = Counter(task.home for task in workers.at_work())
     assert shares == {str(ann.home): 2, str(bob.home): 2}
+
+
+def test_a_worker_computes_the_first_answers_of_a_run_that_has_finished(
+    make_host, homes, tmp_path
+):
+    finished, cancelled = homes
+    run = ask(finished, tmp_path / "people.csv")
+    other = ask(cancelled, tmp_path / "people.csv")
+    host, workers = make_host(2)
+    host.turn()
+    assert workers.answered == []
+    cancelled.ask_cancel(other)
+    for task in workers.at_work():
+        task.status = "finished"
+    for _ in range(3):
+        host.turn()
+    assert workers.answered == [run]
 
 
 @given(

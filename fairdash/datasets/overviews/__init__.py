@@ -13,6 +13,7 @@ __all__ = [
     "few_valued_columns",
     "overview_apart",
     "overview_of",
+    "overview_version",
     "read_overview",
 ]
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Overview,
         few_valued_columns,
         overview_of,
+        overview_version,
         read_overview,
     )
 else:

@@ -57,8 +57,6 @@ class Overview(Record):
 
     Attributes
     ----------
-    version : str
-        Of the code that computed it.
     file : str
         Name of the table's file, which a guess goes by too.
     refusal : str
@@ -81,7 +79,6 @@ class Overview(Record):
         Whether `find_wide_counts` finds groups in columns.
     """
 
-    version: str
     file: str
     zero_one: tuple[str, ...]
     has_wide_counts: bool
@@ -153,7 +150,6 @@ class Overview(Record):
 def overview_of(frame: pd.DataFrame, file: str = "") -> Overview:
     """Return what a page shows first of a table, whose file has this name."""
     facts: dict[str, Any] = {
-        "version": overview_version(),
         "file": file,
         "zero_one": tuple(zero_one_columns(frame)),
         "has_wide_counts": find_wide_counts(frame) is not None,
@@ -210,15 +206,13 @@ def few_valued_columns(frame: pd.DataFrame) -> tuple[str, ...]:
 def read_overview(content: bytes, file: str) -> Overview | None:
     """Return an overview from its JSON, None where it does not hold for a file.
 
-    It was computed by other code, by another name of the file, or is damaged.
+    It was computed by another name of the file, or is damaged.
     """
     try:
         overview = Overview.model_validate_json(content)
     except ValueError:
         return None
-    if (overview.version, overview.file) != (overview_version(), file):
-        return None
-    return overview
+    return overview if overview.file == file else None
 
 
 def _ranked(candidates: tuple[Candidate, ...]) -> tuple[RankedColumn, ...]:

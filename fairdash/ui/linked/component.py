@@ -17,7 +17,14 @@ import streamlit as st
 
 from fairdash.audits import StoredSweep, linked, trials
 from fairdash.audits.trials import Memo
-from fairdash.linked import EVERY_PART, MEASURES, linked_data, script, styles
+from fairdash.linked import (
+    EVERY_PART,
+    MEASURES,
+    LinkedView,
+    kept_data,
+    script,
+    styles,
+)
 
 _DATA = Memo(64)  # a sweep that grows is read anew every second
 
@@ -70,22 +77,18 @@ def draw_linked(
             on_measure(chosen)
 
     opens = on_subgroup is not None
+    view = LinkedView(
+        limit, limited, measure, shows=tuple(shows), opens=opens, scale=scale
+    )
     own_models = trials.own_models(sweep.store, sweep.run.dataset_id)
     with st.spinner("Summarising all settings, once…", show_time=True):
         data = _DATA(
-            lambda: linked_data(
-                sweep, limit, limited, measure, shows, opens=opens, scale=scale
-            ),
+            lambda: kept_data(sweep, view),
             sweep.store,
             sweep.run.id,
             sweep.run.over,
             *linked.follows_from(sweep),
-            limit,
-            limited,
-            measure,
-            opens,
-            *shows,
-            scale,
+            view,
             # Own scores may be added and deleted any time.
             *(model.contents for model in own_models),
         )
