@@ -33,6 +33,7 @@ __all__ = [
     "drifts",
     "find_subgroups",
     "gaps",
+    "kept_answer",
     "linked",
     "load",
     "look_alikes",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     from fairdash.audits.counterparts import worst_counterparts
     from fairdash.audits.decisions import Audit, audit
     from fairdash.audits.drifts import drift
+    from fairdash.audits.kept_answers import kept_answer
     from fairdash.audits.looks import Looks
     from fairdash.audits.noisy_groups import certificates
     from fairdash.audits.portable_model import PortableModel, load

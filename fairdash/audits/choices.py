@@ -1,5 +1,6 @@
 """What to look at first and what is said of it: models, fronts, what a sweep offers."""
 
+import json
 from collections.abc import Mapping, Sequence
 from math import ceil, isfinite
 from statistics import NormalDist
@@ -17,6 +18,7 @@ from fairdash.audits.answer import Answer
 from fairdash.audits.gaps import evaluation
 from fairdash.audits.gaps.by_subgroup import named_metrics
 from fairdash.audits.gaps.measured import speech_of, widest_gap
+from fairdash.audits.kept_answers import kept_answer
 from fairdash.audits.sweeps import LIMITED, StoredSweep, finished_sweep, has_axes
 from fairdash.audits.trials.models import (
     Setting,
@@ -34,6 +36,7 @@ from fairdash.sweep import BASELINE, CertifiedChoice
 from fairdash.wording import GapSize, gap_brief, remedy_brief
 
 _PAIRED = (PARITY, WORST)
+_SETTING_PARTS = ("verdict", "details", "facts")  # of the answer about a setting
 
 
 def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setting]:
@@ -51,8 +54,13 @@ def notable(store: Store, run_id: str, rule: DecisionRule = USUAL) -> list[Setti
 
 
 def _of_note(sweep: StoredSweep, how: TrainingOptions) -> list[Setting]:
-    places = sweep.result.notable(float(sweep.run.spec.get("di_limit", 0.05)))
+    places = sweep.result.notable(_limit_of(sweep))
     return [setting for place in places for setting in sweep.settings_at(place, how)]
+
+
+def _limit_of(sweep: StoredSweep) -> float:
+    """Return the largest gap over all rows that a sweep was asked to keep."""
+    return float(sweep.run.spec.get("di_limit", 0.05))
 
 
 def shown_settings(store: Store, snapshot: Snapshot, most: int) -> list[Setting]:
@@ -185,7 +193,27 @@ def own_metrics(sweep: StoredSweep) -> pd.DataFrame:
 def setting_answer(sweep: StoredSweep, place: int) -> Answer:
     """Return what a setting of a sweep changes, on test rows."""
     outcome = sweep.store.dataset(sweep.run.dataset_id).roles.spoken_outcome()
-    return sweep.once(lambda: _setting_answer(sweep, place), "verdict", place, outcome)
+    make = _setting_answer
+    if place == first_place(sweep):
+        make = _first_setting_answer
+    return sweep.once(lambda: make(sweep, place), "verdict", place, outcome)
+
+
+def first_place(sweep: StoredSweep) -> int:
+    """Return the place that a sweep opens on."""
+    return sweep.once(lambda: sweep.result.start(_limit_of(sweep)), "first place")
+
+
+def _first_setting_answer(sweep: StoredSweep, place: int) -> Answer:
+    """Return the answer about a setting as it is kept with the run."""
+
+    def make() -> bytes:
+        answer = _setting_answer(sweep, place)
+        parts = {name: getattr(answer, name) for name in _SETTING_PARTS}
+        return json.dumps(parts).encode()
+
+    parts = json.loads(kept_answer(sweep, "setting", [place], make))
+    return Answer(**parts | {"facts": tuple(parts["facts"])})
 
 
 def _setting_answer(sweep: StoredSweep, place: int) -> Answer:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from toys import people, train_sweep
 
-from fairdash.audits import sweeps
+from fairdash.audits import choices, kept_answers, sweeps
 from fairdash.jobs._workers import answer_first
 from fairdash.linked import first, first_answers, first_view, kept_data, linked_data
+from fairdash.scored import DecisionRule
 from fairdash.store import open_store
 
 
@@ -23,9 +24,10 @@ def trained(tmp_path_factory):
 
 @pytest.fixture
 def sweep(trained):
-    """The sweep, without any answer."""
+    """The sweep, without any answer, in memory or on disk."""
     store, run = trained
     store.delete_answers(run)
+    sweeps._finished_sweep.cache_clear()
     return sweeps.finished_sweep(store, run)
 
 
@@ -56,9 +58,47 @@ def test_the_kept_answer_is_the_computed_one(sweep, computed):
     assert computed == [view]
 
 
+@pytest.fixture
+def said(monkeypatch):
+    """The places of settings whose answers are computed from now on."""
+    places = []
+
+    def compute(sweep, place):
+        places.append(place)
+        return answer_of(sweep, place)
+
+    answer_of = choices._setting_answer
+    monkeypatch.setattr(choices, "_setting_answer", compute)
+    return places
+
+
+def test_the_kept_words_about_the_first_setting_are_the_computed_ones(sweep, said):
+    place = choices.first_place(sweep)
+    first_answers(sweep.store, sweep.run.id)
+    with closing(open_store(sweep.store.home)) as store:
+        again = sweeps.finished_sweep(store, sweep.run.id)
+        assert choices.first_place(again) == place
+        answer = choices.setting_answer(again, place)
+        assert said == [place]
+        assert vars(answer) == vars(choices._setting_answer(again, place))
+        other = (place + 1) % len(again.ids)
+        choices.setting_answer(again, other)
+    assert said == [place, place, other]
+    assert n_kept(sweep) == 2
+
+
+def test_nothing_is_kept_by_a_rule_that_somebody_chose(sweep, said):
+    rule = DecisionRule("top", 20)
+    ruled = sweeps.finished_sweep(sweep.store, sweep.run.id, rule)
+    view = first_view(ruled)
+    assert kept_data(ruled, view) == linked_data(ruled, view)
+    choices.setting_answer(ruled, choices.first_place(ruled))
+    assert n_kept(sweep) == 0
+
+
 def test_a_worker_keeps_it(sweep, computed):
     answer_first(str(sweep.store.home), None, sweep.run.id)
-    assert n_kept(sweep) == 1
+    assert n_kept(sweep) == 2  # pictures and words
     kept_data(sweep, first_view(sweep))
     assert len(computed) == 1
 
@@ -73,7 +113,7 @@ def test_a_damaged_or_stale_answer_is_computed_anew(
     if change == "damaged":
         (folder / "answer").write_bytes(b"nothing")
     else:
-        monkeypatch.setattr(first, "code_version", lambda *rooms: "other")
+        monkeypatch.setattr(kept_answers, "code_version", lambda *rooms: "other")
     assert kept_data(sweep, view) == kept_data(sweep, view) == expected
     assert len(computed) == 2
     assert n_kept(sweep) == 1
