@@ -11,7 +11,7 @@ _KINDS = (".py", ".toml")  # files that decide what rooms compute
 
 
 @cache
-def code_version(*rooms: str) -> str:
+def version_of(*rooms: str) -> str:
     """Return the version of the code of rooms, in hexadecimal digits.
 
     It changes with every change of a file in one of the folders ``rooms`` of this

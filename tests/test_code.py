@@ -13,14 +13,14 @@ def package(tmp_path, monkeypatch):
         path.parent.mkdir(exist_ok=True)
         path.write_text("1")
     monkeypatch.setattr(_code, "_PACKAGE", tmp_path)
-    _code.code_version.cache_clear()
+    _code.version_of.cache_clear()
     yield tmp_path
-    _code.code_version.cache_clear()
+    _code.version_of.cache_clear()
 
 
 def version(*rooms):
-    _code.code_version.cache_clear()
-    return _code.code_version(*rooms)
+    _code.version_of.cache_clear()
+    return _code.version_of(*rooms)
 
 
 @pytest.mark.parametrize("name", ["_record.py", "datasets/a.py", "datasets/b.toml"])

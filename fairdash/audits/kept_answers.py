@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from fairdash._code import code_version
+from fairdash._code import version_of
 from fairdash.audits.sweeps import StoredSweep
 
 # Rooms whose code decides an answer.
@@ -57,7 +57,7 @@ def kept_answer(
     n_models = len(sweep.result.rows)
     text = json.dumps([question, n_models, roles, *arguments], sort_keys=True)
     name = sha256(text.encode()).hexdigest()[:_NAME_LENGTH]
-    version = code_version(*_ROOMS)
+    version = version_of(*_ROOMS)
     content = store.answer(run.id, name, version)
     if content is None:
         content = make()

@@ -113,7 +113,7 @@ def test_a_damaged_or_stale_answer_is_computed_anew(
     if change == "damaged":
         (folder / "answer").write_bytes(b"nothing")
     else:
-        monkeypatch.setattr(kept_answers, "code_version", lambda *rooms: "other")
+        monkeypatch.setattr(kept_answers, "version_of", lambda *rooms: "other")
     assert kept_data(sweep, view) == kept_data(sweep, view) == expected
     assert len(computed) == 2
     assert n_kept(sweep) == 1

@@ -5,13 +5,14 @@ the table is read, and kept with it. A page reads it instead of computing for a 
 while other sessions wait.
 """
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import field
 from typing import Any
 
 import pandas as pd
 
-from fairdash._code import code_version
+from fairdash._code import version_of
 from fairdash._record import Record
 from fairdash.datasets._problems import Problem
 from fairdash.datasets._remedy import Remedy
@@ -107,13 +108,15 @@ class Overview(Record):
 
     def is_prepared_as(self, roles: Roles) -> bool:
         """Return whether roles change the table as the guessed roles do."""
-        if self.features is None:
+        if self.roles is None or self.features is None:
             return False
-        return _equal_in(self.roles, roles, include=STEPS)
+        return _are_equal(self.roles, roles, STEPS)
 
     def is_checked_as(self, roles: Roles) -> bool:
         """Return whether the checks find of roles what they find of the guess."""
-        return _equal_in(self.roles, roles, exclude=UNCHECKED)
+        if self.roles is None:
+            return False
+        return _are_equal(self.roles, roles, vars(roles).keys() - UNCHECKED)
 
     def features_for(
         self, target: str, positive: str | tuple[str, ...] | Cut, sensitive: str
@@ -191,7 +194,7 @@ def _prepared_facts(frame: pd.DataFrame, roles: Roles) -> dict[str, Any]:
 
 def overview_version() -> str:
     """Return the version of the code that `overview_of` follows from."""
-    return code_version("datasets", "_wording")
+    return version_of("datasets", "_wording")
 
 
 def few_valued_columns(frame: pd.DataFrame) -> tuple[str, ...]:
@@ -223,8 +226,6 @@ def _candidates(ranked: tuple[RankedColumn, ...]) -> tuple[Candidate, ...]:
     return tuple(Candidate(column.column, column.score) for column in ranked)
 
 
-def _equal_in(guessed: Roles | None, roles: Roles, **parts: Any) -> bool:
-    """Return whether roles equal the guessed ones in some parts."""
-    if guessed is None:
-        return False
-    return guessed.model_dump_json(**parts) == roles.model_dump_json(**parts)
+def _are_equal(one: Roles, other: Roles, parts: Iterable[str]) -> bool:
+    """Return whether some parts of two roles are equal."""
+    return all(getattr(one, part) == getattr(other, part) for part in parts)
