@@ -227,7 +227,7 @@ CLAIMS = (
     ),
     Claim(
         "SenSeI",
-        "at ρ 4 height counts less than half",
+        "at ρ 4 height counts less than a quarter",
         height_left("sensei", -1),
         lambda share: share < 0.25,
     ),
