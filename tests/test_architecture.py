@@ -16,6 +16,7 @@ _OF_EVERY_ROOM = ("_validation", "_parsing", "_wording", "_deciding", "_escaping
 EVERYWHERE = (
     "APP_FOLDER",
     "__version__",
+    "_arrays",
     "_change",
     "_code",
     "_columns",

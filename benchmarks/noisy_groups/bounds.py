@@ -12,15 +12,14 @@ import sys
 import numpy as np
 import pandas as pd
 from noisy_groups_data import simulate_noise
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import value_label
 from fairdash.audits.tables import audit_memberships
 from fairdash.methods.noisy_groups import estimate_noise
-
-Float = NDArray[np.float64]
 
 
 def wasserstein_bounds(
@@ -73,7 +72,7 @@ def wasserstein_bounds(
     )
 
 
-def crossed_bounds(joint: ArrayLike) -> tuple[Float, Float]:
+def crossed_bounds(joint: ArrayLike) -> tuple[FloatArray, FloatArray]:
     r"""Bound the distance of every true group from every noisy one, of any groupings.
 
     For groups i of one grouping and j of another,
@@ -102,7 +101,7 @@ def crossed_bounds(joint: ArrayLike) -> tuple[Float, Float]:
     return paper, np.fmax(paper, 1 - _share(table, table.sum(axis=0, keepdims=True)))
 
 
-def _share(part: Float, whole: Float) -> Float:
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
     return np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan)
 
 

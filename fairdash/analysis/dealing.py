@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._counts import people_of
 from fairdash.metrics import counting
 
@@ -17,8 +18,6 @@ _TIMES = 40
 _MOST_CUTS = 200
 # Permutations at a time, for memory.
 _CHUNK = 100
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 class Sample(NamedTuple):
@@ -27,7 +26,7 @@ class Sample(NamedTuple):
     Rows of counts have `RowCounts` as weights.
     """
 
-    weight: Array | None = None
+    weight: FloatArray | None = None
     unit: Codes | None = None
 
     @property
@@ -37,7 +36,7 @@ class Sample(NamedTuple):
         return not is_weighted and self.unit is None
 
     @property
-    def people(self) -> Array | None:
+    def people(self) -> FloatArray | None:
         """How many people each row stands for, None where each is one."""
         return people_of(self.weight)
 
@@ -55,7 +54,7 @@ class Dealt(NamedTuple):
     """
 
     unit: Codes
-    weight: Array
+    weight: FloatArray
     after: NDArray[np.bool_]
 
     @classmethod
@@ -86,7 +85,7 @@ class Dealt(NamedTuple):
         after = np.vstack([observed, rng.permuted(repeated, axis=1)])
         return cls(np.concatenate(units), np.concatenate(weights), after)
 
-    def numbers(self, values: Array) -> tuple[float, float]:
+    def numbers(self, values: FloatArray) -> tuple[float, float]:
         """Return the largest distance of distributions of numbers, with its p-value."""
         present = ~np.isnan(values)
         cuts = np.unique(values[present])
@@ -99,14 +98,14 @@ class Dealt(NamedTuple):
         distances = np.abs(np.cumsum(after - before, axis=1)).max(axis=1)
         return float(distances[0]), _p_value(distances)
 
-    def categories(self, codes: Codes, n_levels: int) -> tuple[Array, float]:
+    def categories(self, codes: Codes, n_levels: int) -> tuple[FloatArray, float]:
         """Return the shares of levels in both tables, and the p-value of chi-square."""
         before, after = self._shares(codes, n_levels)
         mass = np.bincount(codes, self.weight, n_levels)
         statistics = np.nansum(counting.divide((after - before) ** 2, mass), axis=1)
         return np.stack([before[0], after[0]]), _p_value(statistics)
 
-    def _shares(self, codes: Codes, n_levels: int) -> tuple[Array, Array]:
+    def _shares(self, codes: Codes, n_levels: int) -> tuple[FloatArray, FloatArray]:
         """Return the shares of levels before and after, (1 + n_permutations, levels).
 
         A negative code is in no level.
@@ -127,12 +126,12 @@ class Dealt(NamedTuple):
         return _normalised(total - after), _normalised(after)
 
 
-def _normalised(sums: Any) -> Array:
+def _normalised(sums: Any) -> FloatArray:
     """Return the shares of levels in each row, 0 in a row without any mass."""
     return np.nan_to_num(counting.divide(sums, sums.sum(axis=1, keepdims=True)))
 
 
-def _p_value(statistics: Array) -> float:
+def _p_value(statistics: FloatArray) -> float:
     """Return how often a permutation is as far apart as the first of all."""
     # Equal statistics may differ by the rounding of their sums.
     n_beyond = (statistics[1:] >= statistics[0] * (1 - 1e-9)).sum()

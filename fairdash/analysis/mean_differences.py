@@ -15,10 +15,9 @@ Student's with the linearised variance, so scores need not be normal.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-Array = NDArray[np.float64]
+from fairdash._arrays import FloatArray
 
 
 class MeanDifference(NamedTuple):
@@ -33,7 +32,7 @@ _UNDEFINED = MeanDifference(np.nan, np.nan, np.nan)
 
 
 def standardised_difference(
-    scores: Array, reference: Array, *, confidence: float = 0.95
+    scores: FloatArray, reference: FloatArray, *, confidence: float = 0.95
 ) -> MeanDifference:
     """Return the difference of means over the pooled deviation (Cohen's d)."""
     n = len(scores)

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash.datasets import Dataset, Encoder
 from fairdash.metrics import FairMetric
 
-Float = NDArray[np.float64]
-Codes = NDArray[np.int64]
-Score = Callable[[Float, Codes], Float]
+Score = Callable[[FloatArray, Codes], FloatArray]
 TOLERANCE = 1e-9  # of squared distances, for rounding alone
 _FEW = 64  # values of a column up to which each is tried
 _SPREAD = 9  # values tried of a column with more, over what is within reach
@@ -41,7 +40,7 @@ class TableColumn:
     name: str
     span: Codes
     levels: NDArray[np.object_]
-    encoded: Float
+    encoded: FloatArray
 
     @property
     def dense(self) -> bool:
@@ -54,7 +53,7 @@ class TableColumn:
         moves = np.ptp(self.encoded, axis=0) > 0
         return bool(moves[0]) and int(moves.sum()) == 1
 
-    def index(self, X: Float) -> Codes:
+    def index(self, X: FloatArray) -> Codes:
         """Return which value is nearest to that of every encoded row."""
         target = X[:, self.span]
         if not self.dense:
@@ -97,7 +96,7 @@ def table_columns(dataset: Dataset, encoder: Encoder) -> list[TableColumn]:
 
 
 def in_table(
-    frame: pd.DataFrame, columns: Sequence[TableColumn], X: Float, Z: Float
+    frame: pd.DataFrame, columns: Sequence[TableColumn], X: FloatArray, Z: FloatArray
 ) -> pd.DataFrame:
     """Return the rows of a table after a change of their encoding from X to Z.
 
@@ -113,7 +112,7 @@ def in_table(
     return table
 
 
-def row_columns(X: Float, names: Sequence[str]) -> list[TableColumn]:
+def row_columns(X: FloatArray, names: Sequence[str]) -> list[TableColumn]:
     """Return the columns of encoded rows: "race=White", "race=Black" are one, race."""
     spans: dict[str, list[int]] = {}
     for i, name in enumerate(names):
@@ -131,7 +130,7 @@ def row_columns(X: Float, names: Sequence[str]) -> list[TableColumn]:
 
 
 def _column(
-    name: str, span: Codes, values: NDArray[np.object_], encoded: Float
+    name: str, span: Codes, values: NDArray[np.object_], encoded: FloatArray
 ) -> TableColumn:
     """Return a column with one value for each distinct encoding."""
     distinct, first = np.unique(encoded, axis=0, return_index=True)
@@ -141,7 +140,7 @@ def _column(
 class Found(NamedTuple):
     """The counterpart found of each person; itself where there is none."""
 
-    X: Float
+    X: FloatArray
     found: NDArray[np.bool_]
 
 
@@ -171,7 +170,7 @@ class TableSearch:
         *,
         radius: float,
         score: Score,
-        pool: Float,
+        pool: FloatArray,
         absent: NDArray[np.bool_] | None = None,
     ) -> None:
         self.columns = columns
@@ -193,7 +192,7 @@ class TableSearch:
         ]
         return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _search(self, X: Float, part: Codes) -> Found:
+    def _search(self, X: FloatArray, part: Codes) -> Found:
         """Search the counterparts of some of the people at once."""
         x = X[part]
         best = _Best(x, part, self.score(x, part))
@@ -205,12 +204,12 @@ class TableSearch:
         self._climb(best)
         return Found(best.X, best.found)
 
-    def distance(self, X: Float, Z: Float) -> Float:
+    def distance(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """Return squared fair distances of rows."""
-        squared: Float = (((Z - X) @ self.root) ** 2).sum(1)
+        squared: FloatArray = (((Z - X) @ self.root) ** 2).sum(1)
         return squared
 
-    def _real_rows(self, x: Float) -> Iterator[tuple[Codes, Float]]:
+    def _real_rows(self, x: FloatArray) -> Iterator[tuple[Codes, FloatArray]]:
         """Yield people and real rows near them, some rows for each person."""
         for part, near, distances in nearest_rows(
             x, self.pool, self.root, most=_NEIGHBOURS
@@ -220,7 +219,7 @@ class TableSearch:
             person = part[in_part]
             yield person, self._completed(x[person], near[in_part, neighbour])
 
-    def _completed(self, x: Float, pool_index: Codes) -> Float:
+    def _completed(self, x: FloatArray, pool_index: Codes) -> FloatArray:
         """Return real rows, with the person's value where they have none."""
         rows = self.pool[pool_index]
         if self._absent is None:
@@ -254,9 +253,9 @@ class TableSearch:
     def _improve(
         self,
         best: "_Best",
-        z: Float,
-        gain: Float,
-        sign: Float,
+        z: FloatArray,
+        gain: FloatArray,
+        sign: FloatArray,
         active: Codes,
         radius: float,
     ) -> Codes:
@@ -285,8 +284,13 @@ class TableSearch:
         return changed
 
     def _moves(
-        self, column: TableColumn, x: Float, z: Float, active: Codes, radius: float
-    ) -> tuple[Codes, Float]:
+        self,
+        column: TableColumn,
+        x: FloatArray,
+        z: FloatArray,
+        active: Codes,
+        radius: float,
+    ) -> tuple[Codes, FloatArray]:
         """Return people and rows within the radius that another value makes of them."""
         current = z[active]
         root = self.root[column.span]
@@ -303,7 +307,7 @@ class TableSearch:
         return active[person[differs]], rows[differs]
 
     def _dense(
-        self, column: TableColumn, rest: Float, root: Float, radius: float
+        self, column: TableColumn, rest: FloatArray, root: FloatArray, radius: float
     ) -> tuple[Codes, Codes]:
         """Return people and levels of a number within the radius, evenly spread.
 
@@ -333,7 +337,7 @@ class TableSearch:
         level = first[person, None] + steps
         return np.repeat(person, _SPREAD), level.ravel()
 
-    def _try(self, best: "_Best", person: Codes, rows: Float) -> Float:
+    def _try(self, best: "_Best", person: Codes, rows: FloatArray) -> FloatArray:
         """Score rows, keep the best of them, and return the scores."""
         p = self.score(rows, best.people[person]) if len(rows) else np.empty(0)
         best.keep(person, rows, p)
@@ -343,7 +347,7 @@ class TableSearch:
 class _Best:
     """The best counterpart of each person so far; itself where there is none."""
 
-    def __init__(self, x: Float, people: Codes, before: Float) -> None:
+    def __init__(self, x: FloatArray, people: Codes, before: FloatArray) -> None:
         self.x = x
         self.people = people
         self.before = before
@@ -355,7 +359,7 @@ class _Best:
     def found(self) -> NDArray[np.bool_]:
         return self.rank >= 0
 
-    def keep(self, person: Codes, rows: Float, p: Float) -> None:
+    def keep(self, person: Codes, rows: FloatArray, p: FloatArray) -> None:
         """Keep the rows that rank above all earlier ones of their person.
 
         A change of the decision adds 1, which is more than any change of P(1).
@@ -374,8 +378,8 @@ class _Best:
 
 
 def nearest_rows(
-    X: Float, pool: Float, root: Float, *, most: int
-) -> Iterator[tuple[Codes, Codes, Float]]:
+    X: FloatArray, pool: FloatArray, root: FloatArray, *, most: int
+) -> Iterator[tuple[Codes, Codes, FloatArray]]:
     """Yield, for parts of the rows, the nearest real rows and their distances.
 
     ``root`` is ``FairMetric.sigma``. Yields places in ``X``, places in ``pool``
@@ -390,7 +394,7 @@ def nearest_rows(
         yield part, near, np.take_along_axis(squared, near, 1)
 
 
-def _squared(rows: Float, points: Float) -> Float:
+def _squared(rows: FloatArray, points: FloatArray) -> FloatArray:
     """Return squared Euclidean distances, (rows, points), by one product."""
     cross = rows @ points.T
     squared = (rows**2).sum(1)[:, None] - 2 * cross + (points**2).sum(1)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._deciding import Deciding
 from fairdash.analysis import TableColumn, in_table, table_columns
 from fairdash.brought import TableModel, model_columns, positive_scores
@@ -21,10 +22,8 @@ from fairdash.metrics import (
     flip_columns,
 )
 
-Float = NDArray[np.float64]
 Scaling = Literal["standard", "minmax"]
 Flips = Mapping[str, tuple[object, ...]]
-Codes = NDArray[np.int64]
 Encoded = NDArray[np.float32]
 MOST_POOL = 10_000  # real rows among which neighbours are looked for
 
@@ -39,7 +38,7 @@ class Rows(NamedTuple):
 class Pool(NamedTuple):
     """Real rows, encoded; which columns lack a value; which rows they are."""
 
-    X: Float
+    X: FloatArray
     absent: NDArray[np.bool_]
     where: Codes
 
@@ -190,24 +189,24 @@ class AuditedModel:
         status = decision_status(self.rows.y, decided, **sampling)
         return Deciding.of_status(**status.iloc[0])
 
-    def decides(self, p: Float) -> NDArray[np.bool_]:
+    def decides(self, p: FloatArray) -> NDArray[np.bool_]:
         """Return which P(1) are decided 1."""
         return p > self.threshold
 
     def probability(
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None
-    ) -> Float:
+    ) -> FloatArray:
         """Return P(1) of changed test rows; ``places`` says which, by default all."""
         if places is None:
             places = np.arange(self.rows.n)
         return self.encoded(self.rows.encoder.transform(frame), places)
 
-    def encoded(self, X: NDArray[np.floating], places: Codes) -> Float:
+    def encoded(self, X: NDArray[np.floating], places: Codes) -> FloatArray:
         """Return P(1) of changed test rows that are encoded."""
         rows = X.astype(np.float32, copy=False)
         return self.scorer.positive(rows, self.rows.test.group[places])
 
-    def flipped(self, flips: Flips) -> list[Float]:
+    def flipped(self, flips: Flips) -> list[FloatArray]:
         """Return P(1) of all test rows under every combination of some values."""
         everyone = np.arange(self.rows.n)
         return [self.encoded(X, everyone) for X in self.rows.flipped(flips)]
@@ -221,10 +220,10 @@ class _Brought(AuditedModel):
 
     def probability(
         self, frame: pd.DataFrame, places: NDArray[np.int64] | None = None
-    ) -> Float:
+    ) -> FloatArray:
         return positive_scores(self.scorer, frame, self.rows.dataset.roles.positive)
 
-    def encoded(self, X: NDArray[np.floating], places: Codes) -> Float:
+    def encoded(self, X: NDArray[np.floating], places: Codes) -> FloatArray:
         # Encoded changes become values of the table, which the model reads.
         rows = self.rows
         frame = rows.frame.iloc[places].reset_index(drop=True)
@@ -232,7 +231,7 @@ class _Brought(AuditedModel):
         changed = in_table(frame, rows.columns, before, X.astype(np.float64))
         return self.probability(changed)
 
-    def flipped(self, flips: Flips) -> list[Float]:
+    def flipped(self, flips: Flips) -> list[FloatArray]:
         return [self.probability(frame) for frame in self.rows.variants(flips)]
 
 

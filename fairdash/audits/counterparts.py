@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import (
     as_frame,
     check_non_negative,
@@ -20,7 +21,6 @@ from fairdash.brought import TableModel
 from fairdash.datasets import Encoder
 from fairdash.metrics import FairMetric
 
-Codes = NDArray[np.int64]
 _DIGITS = 6  # of a fraction that a reader is shown
 
 
@@ -124,11 +124,11 @@ def worst_counterparts(
 @dataclass(frozen=True, eq=False)
 class _People:
     frame: pd.DataFrame  # in the words of the table
-    X: table_search.Float
+    X: FloatArray
     columns: Sequence[table_search.TableColumn]
     score: table_search.Score
     threshold: float
-    pool: table_search.Float
+    pool: FloatArray
     absent: NDArray[np.bool_] | None
     places: Codes
     numbers: Codes  # that each person has in the table
@@ -196,7 +196,7 @@ def _brought(
     index = np.asarray(places, np.int64)
     columns = table_search.row_columns(encoded, names)
 
-    def score(Z: table_search.Float, who: Codes) -> table_search.Float:
+    def score(Z: FloatArray, who: Codes) -> FloatArray:
         # A classifier that was fitted on a frame warns where it is given an array.
         table = Z if header is None else pd.DataFrame(Z, columns=header)
         return np.asarray(model.predict_proba(table), np.float64)[:, -1]
@@ -253,8 +253,8 @@ def changes_between(
     columns: Sequence[table_search.TableColumn],
     before: pd.DataFrame,
     after: pd.DataFrame,
-    X: table_search.Float,
-    Z: table_search.Float,
+    X: FloatArray,
+    Z: FloatArray,
 ) -> list[list[ColumnChange]]:
     """Return what differs in every row, its largest change of encoded values first.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fairdash._arrays import Codes
 from fairdash._deciding import Deciding
 from fairdash._wording import (
     Kpi,
@@ -34,7 +35,6 @@ from fairdash.metrics import group_directions, ignore_columns, intervals
 from fairdash.scored import ScoredModel
 
 PairKind = Literal["similar", "changed", "invented"]
-Codes = NDArray[np.int64]
 POOL = 10_000  # test rows among which the most similar person is looked for
 _SHOWN, _NAMED = 8, 2  # pairs in the figure, differences named in each
 _FLIPS = 12  # values up to which a number is set to each of them

@@ -21,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from fairdash import __version__, datasets
+from fairdash._arrays import FloatArray
 from fairdash._parsing import Bounds, parsed
 from fairdash._validation import as_frame
 from fairdash.brought import OnnxModel, as_onnx
@@ -32,7 +33,6 @@ HALF = 0.5
 CARD, WEIGHTS = "model.json", "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
 CARD_BOUNDS = Bounds(text=LARGEST, items=10_000_000)  # levels of every feature
-Float = NDArray[np.float64]
 _BROKEN = (
     AttributeError, BadZipFile, EOFError, KeyError, NotImplementedError, OverflowError,
     RuntimeError, SafetensorError, TypeError, ZlibError,
@@ -60,7 +60,7 @@ class PortableModel:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.facts.get('label')})"
 
-    def score(self, frame: pd.DataFrame) -> Float:
+    def score(self, frame: pd.DataFrame) -> FloatArray:
         """Return P(y = 1) of every row before any thresholds.
 
         Of a random mixture it is the chance of a positive decision.
@@ -80,7 +80,7 @@ class PortableModel:
         """
         return self.score_prepared(self.prepared(as_frame("frame", frame)))
 
-    def score_prepared(self, table: pd.DataFrame) -> Float:
+    def score_prepared(self, table: pd.DataFrame) -> FloatArray:
         """Return what `score` does of rows that `prepared` returned."""
         missing = [name for name in self.roles.features if name not in table]
         if missing:
@@ -93,7 +93,7 @@ class PortableModel:
             codes = pd.Index(self.groups).get_indexer(pd.Index(self._group(table)))
         return self.scorer.positive(self.encoder.transform(table), codes)
 
-    def predict_proba(self, frame: pd.DataFrame) -> Float:
+    def predict_proba(self, frame: pd.DataFrame) -> FloatArray:
         """Return P(0) and P(1) of every row, shape (n_rows, 2); see `score`."""
         positive = self.score(frame)
         return np.column_stack([1 - positive, positive])

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import box
+from fairdash._arrays import FloatArray
 from fairdash._validation import as_written, value_label, value_labels
 from fairdash.brought.onnx_request import LIMITS, TASK, packed
 from fairdash.datasets import Cut, Roles
@@ -23,7 +24,6 @@ LARGEST_ONNX = 100 << 20  # bytes of a file
 PART = 65_536  # rows sent at once, or fewer so that their cells are not more than
 PART_CELLS = 2_000_000
 SECONDS = 60.0  # that reading the file, or a part of the rows, may take
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class OnnxModel:
             columns[name] = candidates[0]
         return columns
 
-    def predict_proba(self, frame: pd.DataFrame) -> Float:
+    def predict_proba(self, frame: pd.DataFrame) -> FloatArray:
         """Return the probability of each class of every row, (n_rows, n_classes).
 
         ``frame`` holds the model's columns, in any order. Raises ValueError, naming it,
@@ -168,7 +168,9 @@ class OnnxModel:
         """
         return self._probabilities(frame, [[i] for i in range(self.n_classes)])
 
-    def class_probability(self, frame: pd.DataFrame, places: Sequence[int]) -> Float:
+    def class_probability(
+        self, frame: pd.DataFrame, places: Sequence[int]
+    ) -> FloatArray:
         """Return the probability of some classes together, of every row.
 
         ``places`` are theirs among ``classes_``. Only this number of each row leaves
@@ -180,7 +182,9 @@ class OnnxModel:
         """End the process; the next rows start another one."""
         self._child.close()
 
-    def _probabilities(self, frame: pd.DataFrame, columns: list[list[int]]) -> Float:
+    def _probabilities(
+        self, frame: pd.DataFrame, columns: list[list[int]]
+    ) -> FloatArray:
         """Return the sums of some classes' probabilities, one for each of columns."""
         names = self.columns(frame)
         arrays = [part.values(frame[names[part.name]]) for part in self.inputs]
@@ -250,7 +254,7 @@ def positive_scores(
     model: TableModel,
     frame: pd.DataFrame,
     positive: str | tuple[str, ...] | Cut | None = None,
-) -> Float:
+) -> FloatArray:
     """Return P(1) of every row of a table.
 
     That is the probability of the class that ``positive``, of `Roles`, names or, of
@@ -278,7 +282,7 @@ def positive_scores(
 
 def _positive_columns(
     model: TableModel, frame: pd.DataFrame, positive: object
-) -> Float:
+) -> FloatArray:
     p = np.asarray(model.predict_proba(frame), np.float64)
     if p.ndim != 2 or len(p) != len(frame) or p.shape[1] < 2:
         raise ValueError(

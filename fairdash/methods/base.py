@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from fairdash._arrays import Float32Array, FloatArray
 from fairdash._columns import in_one_order
 from fairdash._sklearn import CallbackSupportMixin, ClassifierMixin, with_callbacks
 from fairdash._validation import (
@@ -26,7 +27,6 @@ from fairdash._validation import (
     encode_groups,
     value_label,
 )
-from fairdash.methods.arrays import Float32Array, FloatArray
 from fairdash.methods.declare import Declared, param
 
 

@@ -15,8 +15,8 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from fairdash._arrays import FloatArray
 from fairdash.datasets import draws
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import BinaryClassifier, GroupedClassifier, NetworkClassifier
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
-from fairdash.methods.arrays import FloatArray
+from fairdash._arrays import FloatArray
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.classical.plain import OneByOne, OneModel
 from fairdash.methods.declare import Method

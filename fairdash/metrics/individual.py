@@ -9,13 +9,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
+from fairdash._arrays import FloatArray
 from fairdash._columns import in_one_order
 from fairdash._validation import as_written, encode_groups
 
-Float = NDArray[np.float64]
 _RANK = 1e-8  # of a direction's length: what is left of a repeat is below it
 _MOST_VARIANTS = 500
 _VARIES = 1e-6  # of the length of the rows: below it, nothing is left to differ in
@@ -38,7 +38,7 @@ class FairMetric:
     """
 
     feature_names: tuple[str, ...]
-    basis: Float
+    basis: FloatArray
 
     @classmethod
     def ignoring(cls, feature_names: Sequence[str], directions: ArrayLike) -> Self:
@@ -70,17 +70,17 @@ class FairMetric:
         return cls(names, basis)
 
     @cached_property
-    def sigma(self) -> Float:
+    def sigma(self) -> FloatArray:
         """The projector ``I - AA'`` (d, d) on what counts."""
         return np.eye(len(self.feature_names)) - self.basis @ self.basis.T
 
-    def distance(self, X: ArrayLike, X_other: ArrayLike) -> Float:
+    def distance(self, X: ArrayLike, X_other: ArrayLike) -> FloatArray:
         """Return the squared distance of each row of ``X`` to that of ``X_other``."""
         difference = np.asarray(X, np.float64) - np.asarray(X_other, np.float64)
         if difference.shape[-1] != len(self.sigma):
             message = f"Rows have {difference.shape[-1]} columns and the metric"
             raise ValueError(f"{message} {len(self.sigma)}; encode them alike.")
-        squared: Float = ((difference @ self.sigma) * difference).sum(-1)
+        squared: FloatArray = ((difference @ self.sigma) * difference).sum(-1)
         return np.maximum(squared, 0.0)
 
     def __sklearn_clone__(self) -> "FairMetric":
@@ -90,7 +90,7 @@ class FairMetric:
 
 def fair_distance(
     X: ArrayLike, X_other: ArrayLike, metric: FairMetric | ArrayLike
-) -> Float:
+) -> FloatArray:
     r"""Return the squared fair distance of rows, :math:`(x-x')^T \Sigma (x-x')`.
 
     Parameters
@@ -263,7 +263,7 @@ def prediction_consistency(y_pred: ArrayLike) -> float:
     return float(same.mean()) if len(same) else float("nan")
 
 
-def unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
+def unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> FloatArray:
     """Return the directions (d, k) of columns of the table, or of encoded ones.
 
     Raises ValueError when one is not a feature.
@@ -272,7 +272,7 @@ def unit_vectors(columns: Iterable[str], feature_names: Sequence[str]) -> Float:
     return np.eye(len(feature_names))[:, list(dict.fromkeys(places))]
 
 
-def _orthonormal(vectors: Float) -> Float:
+def _orthonormal(vectors: FloatArray) -> FloatArray:
     """Return an orthonormal basis of vectors by Gram and Schmidt, in their order.
 
     The search for counterparts starts at random along this basis, so its order and

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from fairdash._arrays import FloatArray
 from fairdash._change import Change
 from fairdash._columns import in_one_order
 from fairdash._sklearn import BaseEstimator
@@ -23,7 +24,7 @@ from fairdash.metrics import (
     expected_measure,
     intervals,
 )
-from fairdash.postprocessing.inputs import Array, ScoreType, as_weights, binary_labels
+from fairdash.postprocessing.inputs import ScoreType, as_weights, binary_labels
 from fairdash.postprocessing.outcome import changed_decisions, expected_outcome
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule, Thresholds, draw
@@ -44,7 +45,7 @@ class Report(NamedTuple):
     """
 
     rows: ScoredRows
-    h: Array
+    h: FloatArray
     outcome: pd.DataFrame
     changed: pd.DataFrame
     subject: str = "The correction"
@@ -274,7 +275,7 @@ class PostProcessor(BaseEstimator, ABC):
             )
         return rates
 
-    def chance(self, rows: ScoredRows) -> Array:
+    def chance(self, rows: ScoredRows) -> FloatArray:
         """Return h, the probability of a positive decision, of rows of known groups."""
         return self.thresholds().at(rows.margins, rows.codes)
 
@@ -302,7 +303,7 @@ class PostProcessor(BaseEstimator, ABC):
     @in_one_order
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> Array:
+    ) -> FloatArray:
         """Return h, the probability of a positive decision of every row.
 
         Raises

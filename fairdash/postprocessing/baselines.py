@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression, linprog
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import CONSTRAINTS, check_one_of, check_positive
 from fairdash.postprocessing.base import PostProcessor
-from fairdash.postprocessing.inputs import Array, ScoreType
+from fairdash.postprocessing.inputs import ScoreType
 from fairdash.postprocessing.kernels import SortedScores
 from fairdash.postprocessing.rows import ScoredRows
 from fairdash.postprocessing.rules import Rule
@@ -34,9 +35,9 @@ class Operating:
         Positive decisions of either outcome up to each vertex, as counts.
     """
 
-    threshold: Array
-    true: Array
-    false: Array
+    threshold: FloatArray
+    true: FloatArray
+    false: FloatArray
 
     @classmethod
     def of(cls, group: ByOutcome) -> "Operating":
@@ -61,7 +62,7 @@ class Operating:
         )
 
     def rule(
-        self, axis: Array, at: float, mixed: float = 1.0, floor: float = 0.0
+        self, axis: FloatArray, at: float, mixed: float = 1.0, floor: float = 0.0
     ) -> Rule:
         """Return the mixture of two neighbouring thresholds that reaches a rate.
 
@@ -181,7 +182,7 @@ def _most_accurate(
     return rules
 
 
-def _weight_from(side: SortedScores, scores: Array) -> Array:
+def _weight_from(side: SortedScores, scores: FloatArray) -> FloatArray:
     """Return the weight of the rows at or above each score."""
     return side.total - side.mass[np.searchsorted(side.scores, scores)]
 

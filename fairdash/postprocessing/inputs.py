@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._columns import as_vector
 from fairdash._validation import (
     as_written,
@@ -22,7 +23,6 @@ from fairdash._validation import (
 from fairdash._wording import listing
 from fairdash.metrics import counting
 
-Array = NDArray[np.float64]
 ScoreType = Literal["margin", "probability", "decision"]
 
 SCORE_TYPES = {
@@ -33,7 +33,7 @@ SCORE_TYPES = {
 _MISSING = "Missing"  # as `fairdash.datasets` names it
 
 
-def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
+def as_margins(scores: ArrayLike, score_type: str = "margin") -> FloatArray:
     """Return scores as margins 2p - 1 in [-1, 1], or say which rows are outside."""
     check_one_of("score_type", score_type, SCORE_TYPES)
     values = np.asarray(scores)
@@ -51,7 +51,7 @@ def as_margins(scores: ArrayLike, score_type: str = "margin") -> Array:
     return values if score_type == "margin" else 2 * values - 1
 
 
-def _within(values: Array, score_type: str) -> NDArray[np.bool_]:
+def _within(values: FloatArray, score_type: str) -> NDArray[np.bool_]:
     """Return which scores fit their type; NaN fits none."""
     if score_type == "decision":
         return np.isin(values, (0.0, 1.0))
@@ -70,13 +70,13 @@ def guess_score_type(scores: ArrayLike) -> ScoreType:
     return "margin" if values.min() < 0 else "probability"
 
 
-def read_margins(column: "pd.Series[Any]", kind: ScoreType | None = None) -> Array:
+def read_margins(column: "pd.Series[Any]", kind: ScoreType | None = None) -> FloatArray:
     """Return margins of a column of a file: of what ``kind`` or the values tell.
 
     Raises ValueError when a value is missing, no number, or not of its kind.
     """
     numbers = pd.to_numeric(column, errors="coerce")
-    scores: Array = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    scores: FloatArray = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
     kind = kind or guess_score_type(scores)
     wrong = np.flatnonzero(~_within(scores, kind))
     if len(wrong):
@@ -96,7 +96,7 @@ def check_rate(name: str, rate: object) -> None:
         raise ValueError(f"`{name}` must lie in [0, 1], got {value_label(rate)}.")
 
 
-def check_informative(margins: Array, score_type: str = "margin") -> None:
+def check_informative(margins: FloatArray, score_type: str = "margin") -> None:
     """Raise ValueError if scores are constant or look like labels and are not told."""
     low = margins.min()
     high = margins.max()
@@ -116,7 +116,7 @@ def check_informative(margins: Array, score_type: str = "margin") -> None:
         )
 
 
-def as_weights(sample_weight: ArrayLike | None, like: Array) -> Array | None:
+def as_weights(sample_weight: ArrayLike | None, like: FloatArray) -> FloatArray | None:
     """Return weights of the rows: finite, none negative, some above 0."""
     if sample_weight is None:
         return None
@@ -145,7 +145,7 @@ class FittedGroups(NamedTuple):
 
 
 def fit_groups(
-    sensitive_features: ArrayLike, margins: Array, weight: Array | None
+    sensitive_features: ArrayLike, margins: FloatArray, weight: FloatArray | None
 ) -> FittedGroups:
     """Return the groups, each of at least two rows with a weight above 0."""
     groups, codes = encode_groups(sensitive_features, margins)

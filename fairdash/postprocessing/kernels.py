@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_non_negative, check_positive
 from fairdash.postprocessing import inputs
 
@@ -18,7 +19,7 @@ _NOISE = 1e-13
 _HALVINGS = 200  # far more than a double has bits
 
 
-def ramp_probability(margins: inputs.Array, start: Any, gamma: float) -> inputs.Array:
+def ramp_probability(margins: FloatArray, start: Any, gamma: float) -> FloatArray:
     r"""Return :math:`h(f) = \mathrm{clip}((f - t)/\gamma, 0, 1)`, the ramp itself.
 
     ``start`` is t of every row, (n,), or of all.
@@ -48,9 +49,9 @@ class SortedScores:
 
     def __init__(self, scores: ArrayLike, weight: ArrayLike | None = None) -> None:
         values = np.asarray(scores, dtype=np.float64)
-        self.scores: inputs.Array
-        self.weights: inputs.Array
-        self.mass: inputs.Array
+        self.scores: FloatArray
+        self.weights: FloatArray
+        self.mass: FloatArray
         if weight is None:
             self.scores = np.sort(values)
             self.weights = np.ones(len(values))
@@ -64,7 +65,7 @@ class SortedScores:
             self.weights = weights[order]
             self.mass = np.concatenate([[0.0], np.cumsum(self.weights)])
             weighted = self.scores * self.weights
-        self.moment: inputs.Array = np.concatenate([[0.0], np.cumsum(weighted)])
+        self.moment: FloatArray = np.concatenate([[0.0], np.cumsum(weighted)])
 
     @property
     def total(self) -> float:

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairdash._arrays import FloatArray
 from fairdash._metric_names import PARITY
 from fairdash.metrics import Drawn, Measured, accuracy_change, gap_change
-from fairdash.postprocessing.inputs import Array
 from fairdash.postprocessing.rows import ScoredRows
 
 _COLUMNS = ["value", "low", "high", "change", "change_low", "change_high"]
 
 
-def expected_outcome(rows: ScoredRows, h: Array) -> pd.DataFrame:
+def expected_outcome(rows: ScoredRows, h: FloatArray) -> pd.DataFrame:
     """Return accuracy and DI of decisions drawn with h, and their paired changes.
 
     Returns
@@ -29,12 +29,12 @@ def expected_outcome(rows: ScoredRows, h: Array) -> pd.DataFrame:
     return table.T.astype(float).rename_axis("metric").reset_index()
 
 
-def changed_decisions(rows: ScoredRows, h: Array) -> pd.DataFrame:
+def changed_decisions(rows: ScoredRows, h: FloatArray) -> pd.DataFrame:
     """Return decisions changed by group, see `Report`."""
     n_groups = len(rows.names)
     weight = np.ones(len(h)) if rows.weight is None else rows.weight
 
-    def total(part: Array) -> Array:
+    def total(part: FloatArray) -> FloatArray:
         return np.bincount(rows.codes, weight * part, n_groups).astype(np.float64)
 
     before = rows.before.astype(np.float64)
@@ -55,7 +55,7 @@ def changed_decisions(rows: ScoredRows, h: Array) -> pd.DataFrame:
     return table[n > 0].reset_index(drop=True)
 
 
-def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
+def _accuracy(rows: ScoredRows, h: FloatArray) -> list[Any]:
     """Return the accuracy and its change, each with its interval; NaN without y."""
     if rows.y is None:
         return [np.nan] * len(_COLUMNS)
@@ -66,7 +66,7 @@ def _accuracy(rows: ScoredRows, h: Array) -> list[Any]:
     return [part.item() for part in (*value, *change)]
 
 
-def _gap(rows: ScoredRows, h: Array) -> list[Any]:
+def _gap(rows: ScoredRows, h: FloatArray) -> list[Any]:
     """Return the largest gap and its change, each with its interval."""
     drawn = Measured.of("selection_rate", None, Drawn(h), **rows.sampling)
     rates = drawn.estimate(rows.codes, (len(rows.names),))

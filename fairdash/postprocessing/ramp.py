@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fairdash import _validation as validation
+from fairdash._arrays import FloatArray
 from fairdash.postprocessing import inputs, kernels
 from fairdash.postprocessing.base import PostProcessor
 from fairdash.postprocessing.rows import ScoredRows
@@ -134,7 +135,7 @@ class RampThreshold(PostProcessor):
     def _shift(self) -> float:
         return self.gamma / 2 if self.center else 0.0
 
-    def chance(self, rows: ScoredRows) -> inputs.Array:
+    def chance(self, rows: ScoredRows) -> FloatArray:
         """Return h, the probability of a positive decision, of rows of known groups."""
         return kernels.ramp_probability(
             rows.margins, self.starts_[rows.codes], self.gamma

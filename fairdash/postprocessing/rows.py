@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import as_written, value_label, value_labels
 from fairdash.datasets import MOST_GROUPS
 from fairdash.metrics import Drawn
@@ -22,7 +23,6 @@ from fairdash.postprocessing.target_rate import (
 )
 
 _PARTS = 5  # every fifth row of a table without a split is a test row
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +47,12 @@ class ScoredRows:
         Unit of every row, such as a person: rows of one unit are not independent.
     """
 
-    margins: inputs.Array
+    margins: FloatArray
     codes: Codes
     names: tuple[str, ...]
     group_values: tuple[Any, ...]
     y: NDArray[np.int8] | None = None
-    weight: inputs.Array | None = None
+    weight: FloatArray | None = None
     score_type: inputs.ScoreType = "margin"
     decided: NDArray[Any] | None = None
     unit: Codes | None = None
@@ -76,7 +76,7 @@ class ScoredRows:
         return cls(margins, codes, names, values, labels, weight, score_type)
 
     @property
-    def scores(self) -> inputs.Array:
+    def scores(self) -> FloatArray:
         """Scores as they were given."""
         if self.score_type == "margin":
             return self.margins
@@ -182,13 +182,13 @@ class SplitScores:
     @classmethod
     def of(
         cls,
-        margins: inputs.Array,
+        margins: FloatArray,
         labels: NDArray[Any],
         *,
         calibration: Codes | None = None,
         test: Codes | None = None,
         y: NDArray[np.int8] | None = None,
-        weight: inputs.Array | None = None,
+        weight: FloatArray | None = None,
         score_type: inputs.ScoreType = "margin",
         names: Sequence[str] = (),
         decided: NDArray[Any] | None = None,

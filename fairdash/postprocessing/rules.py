@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._parsing import parsed
 from fairdash._record import InvalidError, Record
 from fairdash._validation import CROSS
@@ -66,7 +67,7 @@ class Rule(Record):
             level = upper
         return cls(score=tuple(score), probability=tuple(probability))
 
-    def __call__(self, margins: inputs.Array) -> inputs.Array:
+    def __call__(self, margins: FloatArray) -> FloatArray:
         """Return the probability of a positive decision of every margin."""
         score = np.array(self.score)
         probability = np.array(self.probability)
@@ -112,13 +113,13 @@ class Thresholds:
 
     def predict_proba(
         self, scores: ArrayLike, *, sensitive_features: ArrayLike
-    ) -> inputs.Array:
+    ) -> FloatArray:
         """Return the probability of a positive decision of every row."""
         margins = inputs.as_margins(scores, self.score_type)
         codes = inputs.known_codes(sensitive_features, list(self.rules), margins)
         return self.at(margins, codes)
 
-    def at(self, margins: inputs.Array, codes: NDArray[np.int64]) -> inputs.Array:
+    def at(self, margins: FloatArray, codes: NDArray[np.int64]) -> FloatArray:
         """Return the same of margins, ``codes`` being places among ``rules``."""
         h = np.empty(len(margins))
         for code, rule in enumerate(self.rules.values()):
@@ -249,7 +250,7 @@ class _Document(Record):
             raise ValueError("`groups` is empty; give at least one.")
 
 
-def draw(h: inputs.Array, random_state: int | np.random.Generator) -> NDArray[np.int64]:
+def draw(h: FloatArray, random_state: int | np.random.Generator) -> NDArray[np.int64]:
     """Draw 0/1 decisions with the probabilities ``h``, one number a row."""
     generator = np.random.default_rng(random_state)
     return (generator.random(len(h)) < h).astype(np.int64)

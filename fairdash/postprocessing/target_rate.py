@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from fairdash.postprocessing.inputs import Array
+from fairdash._arrays import FloatArray
 from fairdash.postprocessing.kernels import SortedScores
 
 # Bends of a kind that are looked at first. They bound where the maximum can be, and a
@@ -57,9 +57,9 @@ def most_accurate_rate(groups: Sequence[ByOutcome], gamma: float) -> float:
 class _Curve(NamedTuple):
     """Some starts of a group's ramp, falling, with rate and gain, w (2y - 1) h."""
 
-    starts: Array
-    rate: Array
-    gain: Array
+    starts: FloatArray
+    rate: FloatArray
+    gain: FloatArray
 
     @classmethod
     def of(
@@ -94,7 +94,7 @@ class _Curve(NamedTuple):
         return float(self.starts[last]), float(self.starts[first])
 
 
-def _gain(curves: Sequence[_Curve], rates: Array) -> Array:
+def _gain(curves: Sequence[_Curve], rates: FloatArray) -> FloatArray:
     gain = np.zeros(len(rates))
     # One by one: the curves of many groups at once would fill the memory.
     for curve in curves:
@@ -123,10 +123,10 @@ def _promising(
 
 
 def by_outcome(
-    margins: Array,
+    margins: FloatArray,
     codes: NDArray[np.int64],
     y: NDArray[np.int8],
-    weight: Array | None = None,
+    weight: FloatArray | None = None,
     *,
     n_groups: int,
 ) -> list[ByOutcome]:

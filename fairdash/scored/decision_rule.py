@@ -6,9 +6,9 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_one_of
 
-Float = NDArray[np.float64]
 RuleKind = Literal["half", "as_many", "top", "costs", "custom"]
 RULE_NAMES: dict[RuleKind, str] = {
     "half": "Above 0.5",
@@ -102,7 +102,7 @@ class DecisionRule:
         y: NDArray[np.int8],
         *,
         base_rate: float,
-        sample_weight: Float | None = None,
+        sample_weight: FloatArray | None = None,
     ) -> float:
         """Return the score above which rows are decided 1.
 

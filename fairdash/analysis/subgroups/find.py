@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
 from fairdash import _validation as validation
+from fairdash._arrays import BoolArray
 from fairdash._columns import in_one_order
 from fairdash._counts import people_of
 from fairdash.analysis.adjustment import holm
@@ -17,7 +18,7 @@ from fairdash.analysis.subgroups.chance import largest_by_chance
 from fairdash.analysis.subgroups.conditions import describe, search_columns
 from fairdash.analysis.subgroups.gaps import gap_between, widest_pair
 from fairdash.analysis.subgroups.redundancy import without_redundant
-from fairdash.analysis.subgroups.rows import Conditions, Mask, Rows
+from fairdash.analysis.subgroups.rows import Conditions, Rows
 from fairdash.analysis.subgroups.search import search
 from fairdash.metrics import Measured, catalog, counting, variance
 
@@ -177,7 +178,7 @@ def find_subgroups(
     if not cut_columns:
         raise ValueError(_nothing_left(skipped))
 
-    def rows_at(mask: Mask) -> Rows:
+    def rows_at(mask: BoolArray) -> Rows:
         return Rows(
             cut_columns,
             value[mask],
@@ -256,9 +257,9 @@ class _Masks:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
-        self._single: dict[Any, Mask] = {}
+        self._single: dict[Any, BoolArray] = {}
 
-    def __call__(self, conditions: Conditions) -> Mask:
+    def __call__(self, conditions: Conditions) -> BoolArray:
         mask = np.ones(len(self._frame), bool)
         for condition in conditions:
             if condition not in self._single:
@@ -275,8 +276,8 @@ def _critical(largest: NDArray[Any], alpha: float) -> float:
 
 
 def _confirming(
-    confirm: ArrayLike | None, about: Mask, min_size: int, measure: str
-) -> tuple[Mask, int]:
+    confirm: ArrayLike | None, about: BoolArray, min_size: int, measure: str
+) -> tuple[BoolArray, int]:
     """Return the rows that confirm, and the fewest rows of a subgroup searched."""
     counted = about
     if confirm is not None:
@@ -308,7 +309,7 @@ def _confirming(
 def _row(
     rows: Rows,
     conditions: Conditions,
-    inside: Mask,
+    inside: BoolArray,
     critical: float,
     *,
     pair: Sequence[int] | None = None,
@@ -348,7 +349,7 @@ def _row(
 
 
 def _design_effect(
-    rows: Rows, inside: Mask, pair: Sequence[int], critical: float
+    rows: Rows, inside: BoolArray, pair: Sequence[int], critical: float
 ) -> float:
     """Return by how much units raise the variance of the gap of a pair.
 
@@ -398,7 +399,7 @@ class _Values(NamedTuple):
         That of `Rows`.
     """
 
-    about: Mask
+    about: BoolArray
     value: NDArray[np.int64] | NDArray[np.float64]
     least: float
     width: float

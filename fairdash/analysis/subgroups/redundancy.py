@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from fairdash._arrays import BoolArray
 from fairdash.analysis.subgroups.gaps import (
     certain_gap,
     gap_between,
     studentised,
     widest_pair,
 )
-from fairdash.analysis.subgroups.rows import Conditions, Mask, Rows
+from fairdash.analysis.subgroups.rows import Conditions, Rows
 
 # Standard errors; the best of many looks larger than it is.
 _ALIKE = 3.0
@@ -23,7 +24,7 @@ _SIMILAR = 0.8
 def without_redundant(
     rows: Rows,
     candidates: Iterable[Conditions],
-    inside: Callable[[Conditions], Mask],
+    inside: Callable[[Conditions], BoolArray],
     *,
     critical: float,
     most: int,
@@ -40,10 +41,10 @@ def without_redundant(
     The list is ordered by the certain gap, then by the statistic.
     """
 
-    def statistic(mask: Mask) -> float:
+    def statistic(mask: BoolArray) -> float:
         return float(studentised(rows.counts_of(mask)))
 
-    listed: dict[Conditions, Mask] = {}
+    listed: dict[Conditions, BoolArray] = {}
     union = np.zeros(len(rows), bool)
     for conditions in candidates:
         mask = inside(conditions)
@@ -68,7 +69,7 @@ def without_redundant(
 
 
 def _general(
-    rows: Rows, conditions: Conditions, inside: Callable[[Conditions], Mask]
+    rows: Rows, conditions: Conditions, inside: Callable[[Conditions], BoolArray]
 ) -> Conditions:
     """Give up conditions as long as the parent explains the gap."""
     if len(conditions) < 2:

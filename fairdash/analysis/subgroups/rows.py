@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import BoolArray
 from fairdash.analysis.subgroups.conditions import Condition, SearchColumn
 from fairdash.analysis.subgroups.gaps import Counts, Floats, counted
 
-Mask = NDArray[np.bool_]
 # Indices of columns, of which a subgroup has one condition each.
 Block = tuple[int, ...]
 Conditions = tuple[Condition, ...]
@@ -106,7 +106,7 @@ class Rows:
         n_rows_by_group, _ = sums[0]
         return n_rows_by_group.sum(axis=0), counted(sums, self.worth)
 
-    def counts_of(self, inside: Mask) -> Counts:
+    def counts_of(self, inside: BoolArray) -> Counts:
         """Return `counted` rows and positive rows of one subgroup, (groups,)."""
         cell = np.where(inside, 0, 1)
         sums = [self._by_cell(cell, mark, 2)[0] for mark in self.marks]

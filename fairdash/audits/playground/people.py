@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from fairdash._arrays import FloatArray
+
 GROUPS = ("A", "B")
 EDGE = 2.5  # the plane goes from -EDGE to EDGE in both features
 MOST_PEOPLE = 1200  # that can be drawn, so that all stops are trained in seconds
@@ -40,11 +41,11 @@ class People:
         Both features of the plane; () of a scene, whose features have no names.
     """
 
-    X: Array
+    X: FloatArray
     group: NDArray[np.int64]
     outcome: NDArray[np.int64]
     true_group: NDArray[np.int64]
-    others: Array | None = None
+    others: FloatArray | None = None
     names: tuple[str, str] = GROUPS
     axes: tuple[str, ...] = ()
 
@@ -59,13 +60,13 @@ class People:
         return np.char.add(up, across)
 
     @property
-    def features(self) -> Array:
+    def features(self) -> FloatArray:
         """All features that models learn from, those of the plane first."""
         if self.others is None:
             return self.X
         return np.column_stack([self.X, self.others])
 
-    def at(self, points: Array) -> Array:
+    def at(self, points: FloatArray) -> FloatArray:
         """Return all features of points of the plane, the others at their medians."""
         if self.others is None:
             return points
@@ -169,7 +170,7 @@ class People:
             outcome=np.where(turned, 1 - people.outcome, people.outcome),
         )
 
-    def _and_neighbours(self, steps: Array) -> Self:
+    def _and_neighbours(self, steps: FloatArray) -> Self:
         """Return the people, and after them somebody a step away from each."""
         others = self.others
         return replace(
@@ -199,7 +200,7 @@ class People:
         )
 
 
-def _numbers(fields: Mapping[str, Any], name: str) -> Array:
+def _numbers(fields: Mapping[str, Any], name: str) -> FloatArray:
     values = fields.get(name)
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ValueError(f"Drawn people need a list `{name}`.")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.audits.playground.people import EDGE, Array, People
+from fairdash._arrays import FloatArray
+from fairdash.audits.playground.people import EDGE, People
 
 N_PEOPLE = 600
 
@@ -38,19 +39,19 @@ class Scene:
         return self.draw(np.random.default_rng(seed), n)
 
 
-def _square(generator: np.random.Generator, n: int) -> Array:
+def _square(generator: np.random.Generator, n: int) -> FloatArray:
     return generator.uniform(-2, 2, (n, 2))
 
 
-def _chance(score: Array) -> Array:
+def _chance(score: FloatArray) -> FloatArray:
     return 1 / (1 + np.exp(-score))
 
 
 def _people(
     generator: np.random.Generator,
-    X: Array,
-    chance_of_b: Array,
-    score: Callable[[NDArray[np.int64]], Array],
+    X: FloatArray,
+    chance_of_b: FloatArray,
+    score: Callable[[NDArray[np.int64]], FloatArray],
 ) -> People:
     """Draw groups by their chance, then outcomes by their log odds."""
     group = (generator.random(len(X)) < chance_of_b).astype(np.int64)

@@ -33,6 +33,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 
+from fairdash._arrays import FloatArray
 from fairdash._escaping import as_printed, visible_table
 from fairdash._validation import as_written, check_lengths, check_one_of
 from fairdash._wording import in_points, listing, plural
@@ -43,7 +44,6 @@ from fairdash.audits.tables.question import TableQuestion
 from fairdash.brought import TableModel
 from fairdash.metrics import catalog, counting, intervals, variance, views
 
-Array = NDArray[np.float64]
 CELL = 100  # rows of a cell of similar probabilities, at least
 FEW = 50  # expected rows of a group, below which no gap is said
 ROUNDED = 0.01  # by how much the probabilities of a row may miss 1
@@ -241,8 +241,8 @@ def memberships_of_table(
 class MembershipRows(NamedTuple):
     """Probabilities, weights, cells of the proxy, units and halves of the same rows."""
 
-    p: Array
-    weight: Array
+    p: FloatArray
+    weight: FloatArray
     cell: NDArray[np.int64]
     unit: NDArray[np.int64] | None
     half: NDArray[np.int64]
@@ -300,7 +300,7 @@ class MembershipRows(NamedTuple):
         )
         return rates.assign(n=n), gaps.assign(group=first, reference=second, n=fewer)
 
-    def _bounds(self, event: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def _bounds(self, event: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:
         """Return the terms of L and U of an event, row by row; see the module."""
         happened = event.astype(np.float64)[:, None]
         means = self._means_of_other_half(np.column_stack([self.p, happened]))
@@ -314,7 +314,7 @@ class MembershipRows(NamedTuple):
         lower = np.where(has_surplus, self.p + happened - 1, 0.0)
         return lower, upper
 
-    def _means_of_other_half(self, values: Array) -> Array:
+    def _means_of_other_half(self, values: FloatArray) -> FloatArray:
         """Return weighted means over the other half of each row's cell."""
         weighted = pd.DataFrame(values).assign(rows=1.0).mul(self.weight, axis=0)
         sums = weighted.groupby([self.cell, self.half]).sum()
@@ -323,7 +323,9 @@ class MembershipRows(NamedTuple):
         totals = sums.reindex(keys).to_numpy()
         return counting.divide(totals[:, :-1], totals[:, -1:])
 
-    def _rates(self, numerator: Array, remainder: Array) -> tuple[Array, Array]:
+    def _rates(
+        self, numerator: FloatArray, remainder: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the rates N / (N + C), and their covariance by linearisation."""
         weight = self.weight[:, None]
         counted = (weight * numerator).sum(axis=0).clip(0)
@@ -338,13 +340,13 @@ class MembershipRows(NamedTuple):
         return rate, influence.T @ influence * n / (n - 1)
 
 
-def _table(value: Array, low: Array, high: Array) -> pd.DataFrame:
+def _table(value: FloatArray, low: FloatArray, high: FloatArray) -> pd.DataFrame:
     """Return the columns `NUMBERS` of estimate, least and largest, a row of each."""
     columns = [value[0], low[0], high[0], value[1], value[2], low[1], high[2]]
     return pd.DataFrame(dict(zip(NUMBERS, columns, strict=True)))
 
 
-def _checked(probabilities: pd.DataFrame) -> Array:
+def _checked(probabilities: pd.DataFrame) -> FloatArray:
     """Return probabilities that add to 1; ValueError names the first row without."""
     if probabilities.shape[1] < 2:
         raise ValueError("Give the probabilities of two groups or more, a column each.")

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import binom, norm, rankdata
 
+from fairdash._arrays import Codes
 from fairdash._validation import CROSS
 from fairdash._wording import number, percent
 from fairdash.datasets import column_kinds
@@ -24,7 +25,6 @@ FEWEST = 10  # rows of a group that a number is asked to tell from all others
 MOST_BINS = 20  # of a number of many values
 MOST_VALUES = 50  # of a number that is asked value by value
 
-Codes = NDArray[np.int64]
 _REMEDY = (
     "Remove it if it stands for the group; keep it if people may be told apart by it. "
     "Compare both."

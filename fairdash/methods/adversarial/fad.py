@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_non_negative
 from fairdash.methods.adversarial.zhang import AdversarialDebiasing, AdversarialTrainer
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import Method, param
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import Batch, Groups, binary_cross_entropy, sigmoid

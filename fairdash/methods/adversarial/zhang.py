@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from fairdash.methods.arrays import FloatArray
+from fairdash._arrays import FloatArray
 from fairdash.methods.declare import Method, positional, vary
 from fairdash.methods.lazy import torch
 from fairdash.methods.network import (

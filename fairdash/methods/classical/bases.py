@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import has_fit_parameter
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import brief
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import NOT_INSTALLED, param
 from fairdash.methods.lazy import ensemble
 from fairdash.methods.scorers import Boosted, Forest, Linear, Scorer, Unkept

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.methods.arrays import Codes, FloatArray
+from fairdash._arrays import Codes, FloatArray
 from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical.bases import as_scorer, fit_base
 from fairdash.methods.classical.plain import CarriesBase

@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import check_positive
-from fairdash.methods.arrays import Codes, FloatArray
 from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical import plain
 from fairdash.methods.classical.bases import ITERATIONS, fit_base, ridge_logistic

@@ -8,8 +8,8 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeRegressor
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import check_positive
-from fairdash.methods.arrays import Codes, FloatArray
 from fairdash.methods.base import GroupedClassifier, TrainingRows, Weighted
 from fairdash.methods.classical.bases import (
     as_scorer,

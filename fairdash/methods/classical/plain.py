@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_positive
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import (
     BinaryClassifier,
     NetworkClassifier,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from fairdash.methods.arrays import FloatArray
+from fairdash._arrays import FloatArray
 from fairdash.methods.base import TrainingRows, Weighted
 from fairdash.methods.classical.bases import as_scorer, fit_base
 from fairdash.methods.classical.plain import CarriesBase, OneModel

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_non_negative
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.classical.plain import OneByOne
 from fairdash.methods.classical.rule_search import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fairdash.methods.arrays import BoolArray, Codes, FloatArray
+from fairdash._arrays import BoolArray, Codes, FloatArray
 
 _ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
 

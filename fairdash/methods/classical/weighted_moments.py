@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdash.methods.arrays import FloatArray
+from fairdash._arrays import FloatArray
 from fairdash.methods.lazy import reductions
 
 

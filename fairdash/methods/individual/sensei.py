@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_non_negative, check_positive
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.declare import Method, at_least_one, param, vary
 from fairdash.methods.individual import classifier
 from fairdash.methods.individual.attack import Attack, Objective

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_positive
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.base import (
     GroupedClassifier,
     ManyClassifier,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from fairdash.methods.arrays import FloatArray
+from fairdash._arrays import FloatArray
 from fairdash.methods.log_loss.truncation import Played, play
 
 JITTER = 1e-13  # of the trace, against rounding in near-singular Hessians

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_whole, value_label
-from fairdash.methods.arrays import FloatArray
 
 OUTCOMES = {
     "demographic_parity": ((0, 1),),

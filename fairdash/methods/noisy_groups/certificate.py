@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_non_negative, check_one_of
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.noisy_groups import worst_case
 from fairdash.methods.noisy_groups.inputs import (
     SIDES,

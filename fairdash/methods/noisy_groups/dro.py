@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from fairdash.methods.arrays import BoolArray, Float32Array
+from fairdash._arrays import BoolArray, Float32Array
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.callback import CallbackContext
 
+from fairdash._arrays import Float32Array
 from fairdash._validation import check_non_negative, check_positive
-from fairdash.methods.arrays import Float32Array
 from fairdash.methods.base import (
     ManyClassifier,
     NetworkClassifier,

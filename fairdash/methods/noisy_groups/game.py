@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from fairdash.methods.arrays import BoolArray, Codes, Float32Array
+from fairdash._arrays import BoolArray, Codes, Float32Array
 from fairdash.methods.noisy_groups.inputs import Side
 from fairdash.methods.noisy_groups.worst_case import project_simplex
 

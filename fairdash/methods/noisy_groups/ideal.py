@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 from sklearn.callback import CallbackContext
 
+from fairdash._arrays import BoolArray, Float32Array
 from fairdash._validation import check_non_negative
-from fairdash.methods.arrays import BoolArray, Float32Array
 from fairdash.methods.base import StopRequest, TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.mixture import MixtureClassifier

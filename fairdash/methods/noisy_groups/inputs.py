@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_lengths, encode_groups, value_label
-from fairdash.methods.arrays import FloatArray
 from fairdash.metrics import counting
 
 Labels = NDArray[np.int64]

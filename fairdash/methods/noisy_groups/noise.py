@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import beta, binom
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import encode_groups, value_label
-from fairdash.methods.arrays import FloatArray
 from fairdash.methods.noisy_groups.inputs import check_distribution, check_shares
 
 ROUNDING = 1e-9  # of a share, by which it may come out below 0

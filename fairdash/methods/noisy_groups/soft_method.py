@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from fairdash.methods.arrays import BoolArray, Float32Array, FloatArray
+from fairdash._arrays import BoolArray, Float32Array, FloatArray
 from fairdash.methods.base import TrainingRows
 from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators

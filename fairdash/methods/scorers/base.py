@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.methods.arrays import Codes, FloatArray
+from fairdash._arrays import Codes, FloatArray
 
 Arrays = Mapping[str, NDArray[np.generic]]
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from fairdash.methods.arrays import Codes, FloatArray
+from fairdash._arrays import Codes, FloatArray
 from fairdash.methods.scorers.base import Arrays, Scorer, is_mixture
 from fairdash.methods.scorers.reading import scorer_of
 from fairdash.methods.scorers.simple import Linear

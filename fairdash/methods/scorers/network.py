@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from fairdash.methods.arrays import Float32Array
+from fairdash._arrays import Float32Array
 
 CHUNK = 2048  # rows whose hidden activations stay in the processor's cache
 

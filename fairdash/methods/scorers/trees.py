@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from fairdash.methods.arrays import Codes, FloatArray
+from fairdash._arrays import Codes, FloatArray
 from fairdash.methods.scorers.base import Stored
 
 _LEAF = -1  # instead of a feature

@@ -5,12 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash.metrics.group.counting import divide
 from fairdash.metrics.group.sums import Sums
 from fairdash.metrics.group.variance import design_units, linearised
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 _ALIKE = 1e-12  # standard error of rows that are all placed alike, rounding aside
 
 
@@ -21,10 +20,12 @@ class Area(NamedTuple):
     effective: float
     error: float
     units: float
-    residual: Array
+    residual: FloatArray
 
 
-def area_under_curve(y: Array, scores: Array, sums: Sums, unit: Codes | None) -> Area:
+def area_under_curve(
+    y: FloatArray, scores: FloatArray, sums: Sums, unit: Codes | None
+) -> Area:
     """Return the area under the ROC curve with DeLong's standard error.
 
     Where units have several rows, the variance is that of Obuchowski (1997). Where all
@@ -44,7 +45,7 @@ def area_under_curve(y: Array, scores: Array, sums: Sums, unit: Codes | None) ->
     counted = np.isfinite(placement) & (sums.mass > 0)
     outcome = positive.astype(np.int64)
 
-    def total(values: Array) -> Array:
+    def total(values: FloatArray) -> FloatArray:
         return np.bincount(outcome, values * counted, 2).astype(np.float64)
 
     mass = total(sums.mass)
@@ -82,7 +83,7 @@ def area_under_curve(y: Array, scores: Array, sums: Sums, unit: Codes | None) ->
     )
 
 
-def _parted(of_positive: Array, of_negative: Array) -> float | None:
+def _parted(of_positive: FloatArray, of_negative: FloatArray) -> float | None:
     """Return the area where all rows of an outcome lie above the others, else None.
 
     Its value is exactly 1 or 0. Sums of weights would leave it a rounding error away,
@@ -95,14 +96,16 @@ def _parted(of_positive: Array, of_negative: Array) -> float | None:
     return None
 
 
-def _placements(scores: Array, positive: NDArray[np.bool_], weight: Array) -> Array:
+def _placements(
+    scores: FloatArray, positive: NDArray[np.bool_], weight: FloatArray
+) -> FloatArray:
     """Return the share of the other outcome that each row is placed right against.
 
     Half of ties counts; NaN where there is no row of the other outcome.
     """
     _, rank = np.unique(scores, return_inverse=True)
 
-    def share_below(side: NDArray[np.bool_]) -> Array:
+    def share_below(side: NDArray[np.bool_]) -> FloatArray:
         mass = np.bincount(rank, np.where(side, weight, 0.0))
         below = np.cumsum(mass) - mass
         return divide(below + mass / 2, np.full(len(mass), mass.sum()))

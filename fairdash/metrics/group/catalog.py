@@ -14,10 +14,10 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_one_of
 
-Array = NDArray[np.float64]
-Rows = Callable[[Array, Array], NDArray[np.bool_]]
+Rows = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
 Takes = Literal["decision", "probability", "rank", "number"]
 COST, AREA = "error_cost", "auc"
 #: What `fairdash.metrics.clause` fills in the clause of a measure.
@@ -78,7 +78,7 @@ class Measure:
     clause: str
     about: Rows | None = None
     counted: Rows | None = None
-    values: Callable[[Array, Array], Array] | None = None
+    values: Callable[[FloatArray, FloatArray], FloatArray] | None = None
     limits: tuple[float, float] = (0.0, 1.0)
     support: str = ""
     among: str = ""
@@ -326,7 +326,7 @@ for _measure in _MEASURES:
     add(_measure)
 
 
-def share_of_top(scores: Array, share: float) -> Array:
+def share_of_top(scores: FloatArray, share: float) -> FloatArray:
     """Return the chance of each row to be in the first ``share`` of a ranking.
 
     Rows of one score at its end share the places that are left, so that the top is as
@@ -339,7 +339,7 @@ def share_of_top(scores: Array, share: float) -> Array:
     return np.where(above, 1.0, np.where(tied, left, 0.0))
 
 
-def exposure(scores: Array, places: int | None = None) -> Array:
+def exposure(scores: FloatArray, places: int | None = None) -> FloatArray:
     r"""Return what attention each row gets in the ranking by falling score.
 
     :math:`1 / \log_2(1 + rank)`, divided by its mean over all rows; rows of one score
@@ -357,7 +357,7 @@ def exposure(scores: Array, places: int | None = None) -> Array:
     levels, place = np.unique(-scores, return_inverse=True)
     order = np.sort(place)
     mean = np.bincount(order, discount, len(levels)) / np.bincount(order)
-    attention: Array = mean[place] / discount.mean()
+    attention: FloatArray = mean[place] / discount.mean()
     return attention
 
 
@@ -386,7 +386,7 @@ def better_when(measure: str, *, favourable: bool = True) -> str:
     return "high" if favourable == (better == "favourable") else "low"
 
 
-def best_off(measure: str, value: Array, *, favourable: bool = True) -> int:
+def best_off(measure: str, value: FloatArray, *, favourable: bool = True) -> int:
     """Return the place of the group that is best off, the first if none is known."""
     if np.isnan(value).all():
         return 0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._lazy import special
 from fairdash.metrics.group.counting import divide
 from fairdash.metrics.group.intervals import (
@@ -21,7 +22,6 @@ from fairdash.metrics.group.intervals import (
     wilson_ends,
 )
 
-Array = NDArray[np.float64]
 FEWEST = 5  # rows of either outcome that a cell must expect
 FEWEST_OF_AREA = 10
 FEWEST_OF_NUMBERS = 10  # rows
@@ -58,16 +58,16 @@ class CellValues:
         as skewed as these, and then there is no interval.
     """
 
-    value: Array
+    value: FloatArray
     n: NDArray[np.int64]
-    effective: Array
-    error: Array
+    effective: FloatArray
+    error: FloatArray
     kind: str
     limits: tuple[float, float] = (0.0, 1.0)
-    units: Array | None = None
+    units: FloatArray | None = None
     strata: tuple["CellValues", ...] = ()
-    correlation: Array | None = None
-    skewness: Array | None = None
+    correlation: FloatArray | None = None
+    skewness: FloatArray | None = None
 
     @property
     def most(self) -> float:
@@ -112,7 +112,7 @@ class CellValues:
         """Return the estimates, NaN where not ``some``."""
         return replace(self, value=np.where(some, self.value, np.nan))
 
-    def ends(self, z: Array) -> Bounds:
+    def ends(self, z: FloatArray) -> Bounds:
         """Return the ends of the intervals at normal quantiles ``z``."""
         if self.kind == "mean" and self.strata:
             return self._strata_ends(z)
@@ -123,7 +123,7 @@ class CellValues:
             return self._logit_ends(t)
         return self._mean_ends(z, t)
 
-    def _logit_ends(self, t: Array) -> Bounds:
+    def _logit_ends(self, t: FloatArray) -> Bounds:
         """Return ends that are symmetric on the logit scale, so never past 0 or 1."""
         half = t * self.error
         # The derivative of the logit is 1 / (v (1 - v)): an area of 0 or 1 has no end.
@@ -132,7 +132,7 @@ class CellValues:
         centre = special.logit(np.where(np.isfinite(half), self.value, np.nan))
         return special.expit(centre - half), special.expit(centre + half)
 
-    def _mean_ends(self, z: Array, t: Array) -> Bounds:
+    def _mean_ends(self, z: FloatArray, t: FloatArray) -> Bounds:
         """Return the ends of means: Student's, or Hall's where numbers are skewed."""
         if self.skewness is None:
             half = t * self.error
@@ -150,7 +150,7 @@ class CellValues:
         high = np.where(constant, wide_high, np.clip(high, *self.limits))
         return low, high
 
-    def _wilson_ends(self, z: Array) -> Bounds:
+    def _wilson_ends(self, z: FloatArray) -> Bounds:
         """Return Wilson's ends of the place of a value between the limits."""
         least = self.limits[0]
         width = self.most
@@ -160,7 +160,7 @@ class CellValues:
         low, high = wilson_ends(rate, self.effective, z)
         return least + width * low, least + width * high
 
-    def _strata_ends(self, z: Array) -> Bounds:
+    def _strata_ends(self, z: FloatArray) -> Bounds:
         """Return the ends of means that differ by outcome.
 
         A mean is theta = m0 + pi (m1 - m0) with the rate pi of outcome 1. Its ends are
@@ -216,7 +216,7 @@ class CellValues:
         cells = self.interval(confidence)
         left = cells.take(first)
         right = cells.take(second)
-        correlation: Array | float = 0.0
+        correlation: FloatArray | float = 0.0
         if self.correlation is not None:
             correlation = self.correlation[..., first, second]
         ends = difference_of(left, right, correlation)
@@ -303,13 +303,13 @@ def stacked(models: Sequence[CellValues]) -> CellValues:
     return replace(first, **parts, strata=strata)
 
 
-def _filled(value: Array, default: float) -> Array:
+def _filled(value: FloatArray, default: float) -> FloatArray:
     """Return the values, ``default`` where there is none."""
     return np.where(np.isnan(value), default, value)
 
 
-def _student(z: Array, units: Array) -> Array:
+def _student(z: FloatArray, units: FloatArray) -> FloatArray:
     """Return Student's quantiles for normal ones, with a degree less than units."""
     degrees = np.maximum(units - 1, 1)
-    t: Array = special.stdtrit(degrees, special.ndtr(np.asarray(z, np.float64)))
+    t: FloatArray = special.stdtrit(degrees, special.ndtr(np.asarray(z, np.float64)))
     return t

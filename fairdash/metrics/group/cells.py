@@ -18,7 +18,8 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 import pandas as pd
 
-from fairdash.metrics.group.catalog import Array, measure_of
+from fairdash._arrays import Codes, FloatArray
+from fairdash.metrics.group.catalog import measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.entries import Entries, ValueRange
 from fairdash.metrics.group.sample import Sample
@@ -29,7 +30,6 @@ from fairdash.metrics.group.sums import (
     kind_of_flags,
     with_scaled_weights,
 )
-from fairdash.metrics.group.variance import Codes
 
 Says = Literal["decision", "score"] | None
 _LEAST_REPEATS = 4  # rows an entry of scores, at least; else it is not worth counting
@@ -185,7 +185,7 @@ class DecidedRows(NamedTuple):
     decided: Codes
 
 
-def _distinct(scores: Array, most: int) -> tuple[Codes, Array] | None:
+def _distinct(scores: FloatArray, most: int) -> tuple[Codes, FloatArray] | None:
     """Return the code of every score and the distinct ones; None of more than so many.
 
     Scores that all differ are given up after the first thousands.

@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairdash._arrays import FloatArray
 from fairdash._columns import in_one_order
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group import counting, intervals
-from fairdash.metrics.group.catalog import Array, measure_of, rate_of
+from fairdash.metrics.group.catalog import measure_of, rate_of
 from fairdash.metrics.group.drawn import Drawn, chances
 from fairdash.metrics.group.two_models import TwoModels
 
@@ -127,6 +128,6 @@ def accuracy_change(
     return rows.accuracies().mean_change(confidence)
 
 
-def _outcomes(y_true: ArrayLike) -> Array:
+def _outcomes(y_true: ArrayLike) -> FloatArray:
     """Return 0/1 outcomes as numbers."""
     return counting.binary_vector("y_true", y_true).astype(np.float64)

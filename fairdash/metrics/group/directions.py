@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fairdash._arrays import FloatArray
 from fairdash._wording import group_label, listing, plural
-from fairdash.metrics.group.catalog import Array, better_when
+from fairdash.metrics.group.catalog import better_when
 from fairdash.metrics.group.counting import divide
 from fairdash.metrics.group.finding import Finding
 from fairdash.metrics.group.intervals import for_all_pairs
@@ -178,7 +179,7 @@ def _of_higher(finding: Finding) -> Finding:
 
 def _one_sided_ends(
     seeds: Sequence[LocalMeasure], pairs: Sequence[tuple[str, str]], confidence: float
-) -> tuple[Array, Array]:
+) -> tuple[FloatArray, FloatArray]:
     """Return the ends of the gaps of pairs, (subgroups, pairs), NaN where too few."""
     names = dict.fromkeys(name for local in seeds for name in local.cells.subgroups)
     row_of_name = {name: row for row, name in enumerate(names)}

@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash.metrics.group.counting import probability_models
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,7 @@ class Drawn:
         return codes.astype(np.int64)
 
 
-def chances(name: str, decisions: "ArrayLike | Drawn") -> Array:
+def chances(name: str, decisions: "ArrayLike | Drawn") -> FloatArray:
     """Return the chance of a positive decision in every row, of decisions 0 or 1.
 
     Raises ValueError for what is not in [0, 1].
@@ -92,7 +90,9 @@ def chances(name: str, decisions: "ArrayLike | Drawn") -> Array:
     return probability_models(name, values)[0].astype(np.float64)
 
 
-def draw_variance(change: Array, chance: Array, cell: Codes, n_cells: int) -> Array:
+def draw_variance(
+    change: FloatArray, chance: FloatArray, cell: Codes, n_cells: int
+) -> FloatArray:
     """Return the variance of estimates by draws that are each row's own.
 
     ``change`` is of the estimate when a row is decided 1 instead of 0.
@@ -102,13 +102,13 @@ def draw_variance(change: Array, chance: Array, cell: Codes, n_cells: int) -> Ar
 
 
 def shared_variance(
-    change: Array,
-    chance: Array,
+    change: FloatArray,
+    chance: FloatArray,
     cell: Codes,
     n_cells: int,
     content: Codes,
-    people: Array | None = None,
-) -> Array:
+    people: FloatArray | None = None,
+) -> FloatArray:
     """Return what pairs of rows that share a draw add to the variance of estimates.
 
     Parameters

@@ -18,22 +18,15 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash.metrics.group.areas import area_under_curve
-from fairdash.metrics.group.catalog import (
-    AREA,
-    RATES,
-    Array,
-    error_costs,
-    measure_of,
-    rate_of,
-)
+from fairdash.metrics.group.catalog import AREA, RATES, error_costs, measure_of, rate_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import divide
 from fairdash.metrics.group.drawn import shared_variance
 from fairdash.metrics.group.sample import Sample
 from fairdash.metrics.group.sums import Sums
 from fairdash.metrics.group.variance import (
-    Codes,
     UnitCells,
     Variance,
     correlations,
@@ -65,7 +58,7 @@ class Residuals(NamedTuple):
         estimates move together, and no correlation is made of them.
     """
 
-    residual: Array
+    residual: FloatArray
     cell: Codes
     unit: Codes | None
     is_drawn: bool
@@ -109,9 +102,9 @@ class _Spread(NamedTuple):
         How many like units the variance is estimated from.
     """
 
-    variance: Array
-    effective: Array
-    units: Array
+    variance: FloatArray
+    effective: FloatArray
+    units: FloatArray
 
 
 class _RowValues(NamedTuple):
@@ -128,13 +121,13 @@ class _RowValues(NamedTuple):
         Of the interval of the mean at one outcome.
     """
 
-    values: Array
+    values: FloatArray
     limits: ValueRange
     by_outcome: list[ValueRange]
     kind: str
 
     @classmethod
-    def of_costs(cls, costs: ValueRange, y: Array, decided: Array) -> Self:
+    def of_costs(cls, costs: ValueRange, y: FloatArray, decided: FloatArray) -> Self:
         """Return the cost of each decision: of a false positive, a false negative."""
         difference = decided - y
         missed = np.where(difference < 0, costs[1], 0.0)
@@ -144,7 +137,7 @@ class _RowValues(NamedTuple):
         return cls(values, (0.0, max(costs)), by_outcome, "rate")
 
     @classmethod
-    def of_scores(cls, measure: str, y: Array, scores: Array) -> Self:
+    def of_scores(cls, measure: str, y: FloatArray, scores: FloatArray) -> Self:
         """Return what a measure of the catalog says of each outcome with its score."""
         entry = measure_of(measure)
         assert entry.values is not None, "a mean says what each row has"
@@ -226,7 +219,7 @@ class Entries(NamedTuple):
         part = self if about.all() else self.take(about)
         return part._mean(counted[about], (0.0, 1.0), "rate")
 
-    def _counted_rates(self, about: NDArray[np.bool_], counted: Array) -> Estimate:
+    def _counted_rates(self, about: NDArray[np.bool_], counted: FloatArray) -> Estimate:
         """Estimate a share from counts alone, which cost least.
 
         Independent rows of one weight need no residuals. ``about`` and ``counted`` say
@@ -270,7 +263,7 @@ class Entries(NamedTuple):
         whole = replace(estimate.values, units=units, strata=tuple(strata))
         return estimate._replace(values=whole)
 
-    def _mean(self, values: Array, limits: ValueRange, kind: str) -> Estimate:
+    def _mean(self, values: FloatArray, limits: ValueRange, kind: str) -> Estimate:
         r"""Estimate the mean of values in each cell, with its linearised variance.
 
         An entry of weight w and value v has the residual
@@ -295,7 +288,7 @@ class Entries(NamedTuple):
             spread = self._spread_of_drawn(residual)
         variance = spread.variance + shared
         effective = spread.effective
-        units: Array | None = spread.units
+        units: FloatArray | None = spread.units
         width = limits[1] - limits[0] or 1.0
         rate = (value - limits[0]) / width
         if kind == "rate" and sample.plain:
@@ -312,7 +305,7 @@ class Entries(NamedTuple):
         residuals = Residuals(residual, self.cell, sample.unit, is_drawn)
         return Estimate(estimates, residuals)
 
-    def _spread_of_rows(self, deviation: Array, mass: Array) -> _Spread:
+    def _spread_of_rows(self, deviation: FloatArray, mass: FloatArray) -> _Spread:
         """Return the spread of means of rows that are independent.
 
         ``deviation`` is of the value from the mean, over the ``mass`` of the cell.
@@ -328,7 +321,7 @@ class Entries(NamedTuple):
             np.nan_to_num(divide(squares**2, fourths)),
         )
 
-    def _spread_of_units(self, residual: Array) -> _Spread:
+    def _spread_of_units(self, residual: FloatArray) -> _Spread:
         """Return the spread of means of rows of which those of a unit are alike."""
         assert self.sample.unit is not None, "rows have units"
         units = UnitCells.of(self.cell, self.sample.unit)
@@ -345,7 +338,7 @@ class Entries(NamedTuple):
             design_units(mass, units.cell, self.n_cells, None),
         )
 
-    def _spread_of_drawn(self, residual: Array) -> _Spread:
+    def _spread_of_drawn(self, residual: FloatArray) -> _Spread:
         """Return the spread of means of rows with units whose decisions are drawn."""
         sample = self.sample
         rows = self.cell, self.n_cells
@@ -363,7 +356,7 @@ class Entries(NamedTuple):
             design_units(sample.weights, *rows, sample.unit, chance=sample.times),
         )
 
-    def _skewness(self, mean: Array) -> Array:
+    def _skewness(self, mean: FloatArray) -> FloatArray:
         """Return the skewness of means of numbers, NaN where rows are too few for it.
 
         Fewer than eight rows, or units, are expected to have another value than the
@@ -387,7 +380,7 @@ class Entries(NamedTuple):
         few = (1 - commonest) * units < _FEWEST_VARIED
         return np.where(few | (np.abs(of_mean) > _MOST_SKEWED), np.nan, of_mean)
 
-    def _shared(self, residual: Array) -> Array | float:
+    def _shared(self, residual: FloatArray) -> FloatArray | float:
         """Return what rows that share a draw add to the variance of each cell."""
         sample = self.sample
         if sample.content is None or sample.row is None or sample.chance is None:
@@ -437,12 +430,14 @@ class Entries(NamedTuple):
         residuals = Residuals(residual, self.cell, self.sample.unit, is_drawn=False)
         return Estimate(estimates, residuals)
 
-    def _total(self, values: Array) -> Array:
+    def _total(self, values: FloatArray) -> FloatArray:
         """Return the sums of values over the entries of each cell."""
         return np.bincount(self.cell, values, self.n_cells).astype(np.float64)
 
 
-def _fewer(rows: Array, spread: Array, shared: Array | float) -> Array:
+def _fewer(
+    rows: FloatArray, spread: FloatArray, shared: FloatArray | float
+) -> FloatArray:
     """Return of how many independent rows a rate is when draws are shared.
 
     ``spread`` is the variance of one row, ``shared`` what is added to that of the rate.
@@ -451,7 +446,7 @@ def _fewer(rows: Array, spread: Array, shared: Array | float) -> Array:
     return rows / (1 + inflation)
 
 
-def _whole(rows: Array) -> NDArray[np.int64]:
+def _whole(rows: FloatArray) -> NDArray[np.int64]:
     """Return counts as integers; sums of chances are rounded."""
     return np.rint(rows).astype(np.int64)
 

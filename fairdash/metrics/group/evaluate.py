@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes
 from fairdash._columns import in_one_order
 from fairdash._counts import RowCounts, people_of
 from fairdash._deciding import (
@@ -34,7 +35,6 @@ from fairdash.metrics.group.rates import ratio
 from fairdash.metrics.group.sample import Sample
 from fairdash.metrics.group.variance import unit_codes
 
-Codes = NDArray[np.int64]
 Scores = NDArray[np.floating[Any]]
 
 _MOST_EXACT = 10_000_000  # rows of Fisher's exact test; of more, an interval

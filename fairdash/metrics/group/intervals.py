@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._lazy import special
 from fairdash.metrics.group.counting import divide
 
-Array = NDArray[np.float64]
-Bounds = tuple[Array, Array]
-Ends = Callable[[Array], Bounds]
+Bounds = tuple[FloatArray, FloatArray]
+Ends = Callable[[FloatArray], Bounds]
 _SYMMETRIC = 1e-9  # skewness that is rounding
 
 
@@ -22,9 +22,9 @@ class Interval(NamedTuple):
     A value without ends is of too few rows to say how sure it is.
     """
 
-    value: Array
-    low: Array
-    high: Array
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
 
     def take(self, index: Any) -> "Interval":
         """Return the intervals at an index of the last axis."""
@@ -68,14 +68,14 @@ def wilson_interval(
 
 
 def largest_gap(
-    value: Array,
+    value: FloatArray,
     ends: Ends,
     *,
     confidence: float,
     axes: int = 1,
     k: int = 1,
     most: float = 1.0,
-    correlation: Array | None = None,
+    correlation: FloatArray | None = None,
 ) -> Bounds:
     r"""Interval of the largest absolute difference between values of groups.
 
@@ -123,11 +123,11 @@ def largest_gap(
     pair_axes = tuple(range(-axes, 0))
     defined = ~np.isnan(value[..., first] - value[..., second])
     comparisons = np.maximum(defined.sum(axis=pair_axes, keepdims=True), 1)
-    pair_correlation: Array | float = 0.0
+    pair_correlation: FloatArray | float = 0.0
     if correlation is not None:
         pair_correlation = correlation[..., first, second]
 
-    def differences(z: Array) -> Bounds:
+    def differences(z: FloatArray) -> Bounds:
         cells = Interval(value, *ends(z))
         return difference_of(cells.take(first), cells.take(second), pair_correlation)
 
@@ -143,15 +143,15 @@ def largest_gap(
 
 
 def difference_of(
-    left: Interval, right: Interval, correlation: Array | float = 0.0
+    left: Interval, right: Interval, correlation: FloatArray | float = 0.0
 ) -> Bounds:
     """Return the ends of the difference of two estimates, by default independent."""
 
-    def reach(a: Array, b: Array) -> Array:
+    def reach(a: FloatArray, b: FloatArray) -> FloatArray:
         if isinstance(correlation, float) and not correlation:
             return np.hypot(a, b)
         # Rounding may leave a square below 0 where both estimates move as one.
-        squared: Array = np.maximum(a**2 + b**2 - 2 * correlation * a * b, 0)
+        squared: FloatArray = np.maximum(a**2 + b**2 - 2 * correlation * a * b, 0)
         return np.sqrt(squared)
 
     difference = left.value - right.value
@@ -186,7 +186,7 @@ def for_all_pairs(
 
 
 def ratio_of(
-    left: Interval, right: Interval, correlation: Array | float = 0.0
+    left: Interval, right: Interval, correlation: FloatArray | float = 0.0
 ) -> Bounds:
     r"""Return the ends of the ratio of two estimates that are not negative.
 
@@ -211,10 +211,10 @@ def ratio_of(
     down = (left.value - left.low) * (right.high - right.value)
     up = (left.high - left.value) * (right.value - right.low)
 
-    def parabola(value: Array, end: Array) -> Array:
+    def parabola(value: FloatArray, end: FloatArray) -> FloatArray:
         return end * (2 * value - end)
 
-    def root(a: Array, b: Array, shift: Array) -> Array:
+    def root(a: FloatArray, b: FloatArray, shift: FloatArray) -> FloatArray:
         centre = product - correlation * shift
         return centre + np.sqrt(np.maximum(centre**2 - a * b, 0))
 
@@ -235,7 +235,11 @@ def ratio_of(
 
 
 def smallest_ratio(
-    value: Array, ends: Ends, *, confidence: float, correlation: Array | None = None
+    value: FloatArray,
+    ends: Ends,
+    *,
+    confidence: float,
+    correlation: FloatArray | None = None,
 ) -> Interval:
     """Return the smallest over the largest value of the last axis, with its interval.
 
@@ -253,7 +257,7 @@ def smallest_ratio(
     largest = ascending[..., -1]
     smaller = cells.take_along(smallest)
     larger = cells.take_along(largest)
-    pair_correlation: Array | float = 0.0
+    pair_correlation: FloatArray | float = 0.0
     if correlation is not None:
         row = smallest[..., None, None]
         correlation_of_smallest = np.take_along_axis(correlation, row, -2)[..., 0, :]
@@ -269,12 +273,12 @@ def smallest_ratio(
     )
 
 
-def normal_quantile(confidence: ArrayLike) -> Array:
+def normal_quantile(confidence: ArrayLike) -> FloatArray:
     """Return the two-sided quantile of the normal distribution, 1.96 at .95."""
     return np.asarray(special.ndtri((1 + np.asarray(confidence)) / 2))
 
 
-def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
+def wilson_ends(rate: FloatArray, n: FloatArray, z: FloatArray) -> Bounds:
     """Return Wilson's interval of rates of ``n`` rows at normal quantiles ``z``."""
     shrunk = z**2 / np.where(n == 0, np.nan, n)
     centre = (rate + shrunk / 2) / (1 + shrunk)
@@ -285,7 +289,7 @@ def wilson_ends(rate: Array, n: Array, z: Array) -> Bounds:
     return low, high
 
 
-def untwisted(z: Array, skewness: Array) -> Array:
+def untwisted(z: FloatArray, skewness: FloatArray) -> FloatArray:
     r"""Return what a studentised mean of skewed numbers has as its quantile.
 
     This is the inverse at ``z`` of Hall's transformation
@@ -307,18 +311,22 @@ def untwisted(z: Array, skewness: Array) -> Array:
     return np.where(symmetric, z, quantile)
 
 
-def _along(values: Array, index: NDArray[np.intp]) -> Array:
+def _along(values: FloatArray, index: NDArray[np.intp]) -> FloatArray:
     """Return one value of each row of the last axis."""
     return np.take_along_axis(values, index[..., None], -1)[..., 0]
 
 
-def _largest(ends: Array, defined: NDArray[np.bool_], axes: tuple[int, ...]) -> Array:
+def _largest(
+    ends: FloatArray, defined: NDArray[np.bool_], axes: tuple[int, ...]
+) -> FloatArray:
     """Return the largest end of defined pairs, NaN where there is none."""
     largest = np.where(defined, ends, -np.inf).max(axis=axes, initial=-np.inf)
     return np.where(np.isneginf(largest), np.nan, largest)
 
 
-def _mean_of_largest(ends: Array, defined: NDArray[np.bool_], k: int) -> Array:
+def _mean_of_largest(
+    ends: FloatArray, defined: NDArray[np.bool_], k: int
+) -> FloatArray:
     """Return the mean of the k largest ends of the last axis but one."""
     by_subgroup = _largest(ends, defined, (-1,))
     sorted_ends = np.sort(np.where(np.isnan(by_subgroup), -np.inf, by_subgroup))

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._lazy import special
 from fairdash.metrics.group.intervals import Bounds
 
-Array = NDArray[np.float64]
 # What part of the error each statement may have. The parts add up to 1.
 _OWN_CHANGE = 0.5
 _CROSSED_CHANGE = 0.4
@@ -42,10 +42,10 @@ class PairGaps(NamedTuple):
         Of the changes of the means.
     """
 
-    contrast: Array
-    mean: Array
-    covariance: Array
-    change_covariance: Array
+    contrast: FloatArray
+    mean: FloatArray
+    covariance: FloatArray
+    change_covariance: FloatArray
 
     def interval_of_largest(self, confidence: float) -> Bounds:
         """Return the ends of the change of the largest difference."""
@@ -75,7 +75,7 @@ class PairGaps(NamedTuple):
         return np.asarray(low), np.asarray(high)
 
     def _may_be_largest(
-        self, when: int, gap: Array, quantile: float
+        self, when: int, gap: FloatArray, quantile: float
     ) -> NDArray[np.intp]:
         """Return the pairs that are not surely smaller than the largest of all."""
         largest = int(gap.argmax())
@@ -85,7 +85,7 @@ class PairGaps(NamedTuple):
 
     def _crossed_errors(
         self, before: NDArray[np.intp], after: NDArray[np.intp]
-    ) -> Array:
+    ) -> FloatArray:
         """Return the standard errors of pairs after less pairs before."""
         old = self.contrast[before]
         new = self.contrast[after]
@@ -96,7 +96,7 @@ class PairGaps(NamedTuple):
         return np.sqrt(np.maximum(variance, 0.0))
 
 
-def _errors(contrast: Array, covariance: Array) -> Array:
+def _errors(contrast: FloatArray, covariance: FloatArray) -> FloatArray:
     """Return the standard error of every contrast."""
     variance = np.einsum("pg,pg->p", contrast @ covariance, contrast)
     return np.sqrt(np.maximum(variance, 0.0))

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_lengths, check_whole
-from fairdash.metrics.group.catalog import Array, measure_of
+from fairdash.metrics.group.catalog import measure_of
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.cells import Cells, DecidedRows
 from fairdash.metrics.group.drawn import Drawn
@@ -74,7 +75,7 @@ class LocalValues:
         """Return the estimates, NaN in subgroups that are not estimable."""
         return self.values.where(self.estimable[:, None])
 
-    def gaps(self) -> Array:
+    def gaps(self) -> FloatArray:
         """Return the largest difference inside every subgroup, NaN undefined."""
         return widest_gap_of(self.reported().value)
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import check_lengths, check_one_of
 from fairdash.metrics.group.catalog import (
     COST,
@@ -13,7 +14,6 @@ from fairdash.metrics.group.catalog import (
     RANKING_MEASURES,
     RATES,
     SCORE_MEASURES,
-    Array,
     error_costs,
     measure_of,
 )
@@ -28,7 +28,7 @@ from fairdash.metrics.group.counting import (
 )
 from fairdash.metrics.group.drawn import Drawn, chances
 from fairdash.metrics.group.sample import Sample
-from fairdash.metrics.group.variance import Codes, unit_codes
+from fairdash.metrics.group.variance import unit_codes
 
 
 class Measured(NamedTuple):
@@ -38,12 +38,12 @@ class Measured(NamedTuple):
     sample: Sample
 
     @property
-    def outcomes(self) -> Array:
+    def outcomes(self) -> FloatArray:
         """The outcome of every row, once."""
         return self.sample.outcomes
 
     @property
-    def predicted(self) -> Array:
+    def predicted(self) -> FloatArray:
         """The decision, score or number of every row."""
         return self.sample.predicted
 

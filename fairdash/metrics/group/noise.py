@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_whole
-from fairdash.metrics.group.catalog import Array
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.counting import Counts, divide
 
@@ -54,7 +54,7 @@ class FairModel(NamedTuple):
     whole: CellValues
     independent: bool
 
-    def gaps(self, times: int, rng: np.random.Generator) -> Array:
+    def gaps(self, times: int, rng: np.random.Generator) -> FloatArray:
         """Return the largest gap in each subgroup, (times, subgroups)."""
         if not len(self.values.value):
             return np.full((times, 0), np.nan)
@@ -71,7 +71,7 @@ class FairModel(NamedTuple):
         few = int(self.values.n.sum(axis=1).max(initial=0)) < _MOST_SHUFFLED
         return bool(self.values.kind == "rate" and self.independent and few)
 
-    def _shuffled_gaps(self, times: int, rng: np.random.Generator) -> Array:
+    def _shuffled_gaps(self, times: int, rng: np.random.Generator) -> FloatArray:
         """Return the gaps of each subgroup after shuffles of its groups.
 
         A shuffle hands out the positive rows of a subgroup among its groups, as a
@@ -86,7 +86,7 @@ class FairModel(NamedTuple):
         ]
         return widest_gap_of(divide(np.stack(shuffled, axis=1), rows))
 
-    def _errors(self) -> Array:
+    def _errors(self) -> FloatArray:
         """Return the standard error of each cell."""
         values = self.values
         size_ratio = divide(self.whole.effective, values.effective)
@@ -114,14 +114,14 @@ def mean_of_largest(gaps: Counts, k: int) -> Counts:
     return np.where(np.isneginf(largest), np.nan, largest)
 
 
-def widest_gap_of(value: Array) -> Array:
+def widest_gap_of(value: FloatArray) -> FloatArray:
     """Return the largest less the smallest of the last axis; NaN is no value."""
     gap = _largest(value) + _largest(-value)
     n_defined = (~np.isnan(value)).sum(axis=-1)
     return np.where(n_defined > 1, gap, np.nan)
 
 
-def _largest(value: Array) -> Array:
+def _largest(value: FloatArray) -> FloatArray:
     """Return the largest of the last axis, NaN where none is defined."""
     largest = np.where(np.isnan(value), -np.inf, value).max(axis=-1)
     return np.where(np.isneginf(largest), np.nan, largest)

@@ -9,32 +9,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash.metrics.group.catalog import AREA
 from fairdash.metrics.group.cell_values import CellValues
 from fairdash.metrics.group.intervals import Bounds, Interval, difference_of
 from fairdash.metrics.group.measured import Measured
 from fairdash.metrics.group.sample import Sample
 
-Array = NDArray[np.float64]
-
 
 class ScoredOutcomes(NamedTuple):
     """Outcomes with weights, units and people, of which models have scores."""
 
-    y: Array
-    weight: Array | None = None
+    y: FloatArray
+    weight: FloatArray | None = None
     unit: NDArray[np.int64] | None = None
-    people: Array | None = None
+    people: FloatArray | None = None
 
-    def area(self, scores: Array, confidence: float) -> Interval:
+    def area(self, scores: FloatArray, confidence: float) -> Interval:
         """Return the area under the ROC curve: DeLong's, on the logit scale."""
         return self._over_all(AREA, scores, confidence)
 
-    def mean(self, values: Array, confidence: float) -> Interval:
+    def mean(self, values: FloatArray, confidence: float) -> Interval:
         """Return the mean of numbers: Hall's interval, none of few skewed rows."""
         return self._over_all("mean_prediction", values, confidence)
 
-    def _over_all(self, measure: str, values: Array, confidence: float) -> Interval:
+    def _over_all(
+        self, measure: str, values: FloatArray, confidence: float
+    ) -> Interval:
         sample = Sample(
             self.y,
             np.asarray(values, np.float64),
@@ -64,7 +65,7 @@ def mean_of_two(cells: CellValues, confidence: float) -> Interval:
     return Interval((first.value + second.value) / 2, low / 2, high / 2)
 
 
-def where_defined(value: Array, bounds: Bounds) -> Bounds:
+def where_defined(value: FloatArray, bounds: Bounds) -> Bounds:
     """Return the ends, NaN where there is no value."""
     undefined = np.isnan(value)
     low, high = bounds

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.metrics.group.catalog import Array
-from fairdash.metrics.group.variance import Codes
+from fairdash._arrays import Codes, FloatArray
 
 
 class Sample(NamedTuple):
@@ -18,17 +17,17 @@ class Sample(NamedTuple):
     stands for: a row counts as so many equal ones.
     """
 
-    y: Array
-    predicted: Array
-    weight: Array | None = None
-    chance: Array | None = None
+    y: FloatArray
+    predicted: FloatArray
+    weight: FloatArray | None = None
+    chance: FloatArray | None = None
     unit: Codes | None = None
     row: Codes | None = None
     content: Codes | None = None
-    people: Array | None = None
+    people: FloatArray | None = None
 
     @property
-    def outcomes(self) -> Array:
+    def outcomes(self) -> FloatArray:
         """The outcome of every row, once."""
         if self.row is None:
             return self.y
@@ -45,7 +44,7 @@ class Sample(NamedTuple):
         return 1 if self.unit is None else int(self.unit.max(initial=0)) + 1
 
     @property
-    def times(self) -> Array | None:
+    def times(self) -> FloatArray | None:
         """How many rows of one person each row counts as; None where all are one."""
         if self.people is None:
             return self.chance
@@ -54,11 +53,11 @@ class Sample(NamedTuple):
         return self.people * self.chance
 
     @property
-    def weights(self) -> Array:
+    def weights(self) -> FloatArray:
         """The sampling weight of each row, 1 without weights."""
         return np.ones(len(self.y)) if self.weight is None else self.weight
 
-    def mass(self) -> Array:
+    def mass(self) -> FloatArray:
         """Return what each row counts: its weight, times its people and its chance."""
         return self.weights if self.times is None else self.weights * self.times
 

@@ -9,9 +9,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdash.metrics.group.catalog import Array
+from fairdash._arrays import Codes, FloatArray
 from fairdash.metrics.group.sample import Sample
-from fairdash.metrics.group.variance import Codes
 
 
 class Sums(NamedTuple):
@@ -25,14 +24,14 @@ class Sums(NamedTuple):
         Of their weights, and of the second and fourth powers of these.
     """
 
-    rows: Array
-    weighing: Array
-    mass: Array
-    squares: Array
-    fourths: Array
+    rows: FloatArray
+    weighing: FloatArray
+    mass: FloatArray
+    squares: FloatArray
+    fourths: FloatArray
 
     @classmethod
-    def of_people(cls, people: Array) -> Self:
+    def of_people(cls, people: FloatArray) -> Self:
         """Return the sums of people who all weigh alike."""
         return cls(people, people, people, people, people)
 
@@ -131,7 +130,7 @@ def count_rows(
     return Counted(present % n_kinds, present // n_kinds, unit, sums)
 
 
-def kind_of_flags(*columns: Array) -> Codes:
+def kind_of_flags(*columns: FloatArray) -> Codes:
     """Return a code of columns of 0 and 1, whose last one is the lowest bit."""
     kind = columns[0].astype(np.int64)
     for column in columns[1:]:
@@ -139,7 +138,7 @@ def kind_of_flags(*columns: Array) -> Codes:
     return kind
 
 
-def flags_of_kind(kind: Codes, n_columns: int) -> list[Array]:
+def flags_of_kind(kind: Codes, n_columns: int) -> list[FloatArray]:
     """Return the columns that `kind_of_flags` made codes of."""
     bits = range(n_columns - 1, -1, -1)
     return [((kind >> bit) & 1).astype(np.float64) for bit in bits]

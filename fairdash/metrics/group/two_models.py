@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from fairdash._arrays import FloatArray
 from fairdash._validation import check_lengths
 from fairdash.metrics.group import counting, intervals
-from fairdash.metrics.group.catalog import Array
 from fairdash.metrics.group.cell_values import FEWEST, CellValues
 from fairdash.metrics.group.drawn import (
     Drawn,
@@ -46,7 +46,7 @@ class Draws(NamedTuple):
         Rows that share a draw.
     """
 
-    chance: Array
+    chance: FloatArray
     content: NDArray[np.int64] | None
 
     @classmethod
@@ -65,8 +65,12 @@ class Draws(NamedTuple):
         return type(self)(self.chance[rows], content)
 
     def variance(
-        self, change: Array, cell: NDArray[np.int64], n_cells: int, people: Array
-    ) -> Array:
+        self,
+        change: FloatArray,
+        cell: NDArray[np.int64],
+        n_cells: int,
+        people: FloatArray,
+    ) -> FloatArray:
         """Return the variance of the means of cells by the draws.
 
         ``change`` is of the mean when a person is decided 1 instead of 0, ``people``
@@ -101,9 +105,9 @@ class TwoModels(NamedTuple):
         Where decisions are drawn; each row is then an entry of its own.
     """
 
-    y: Array
-    before: Array
-    after: Array
+    y: FloatArray
+    before: FloatArray
+    after: FloatArray
     place: NDArray[np.int64]
     unit: NDArray[np.int64] | None
     sums: Sums
@@ -113,7 +117,7 @@ class TwoModels(NamedTuple):
     @classmethod
     def of(
         cls,
-        y: Array,
+        y: FloatArray,
         before: ArrayLike | Drawn,
         after: ArrayLike | Drawn,
         place: NDArray[np.int64],
@@ -207,8 +211,8 @@ class TwoModels(NamedTuple):
 
     def _means(
         self,
-        numbers: tuple[Array, Array],
-        change: Array,
+        numbers: tuple[FloatArray, FloatArray],
+        change: FloatArray,
         cell: NDArray[np.int64],
         n_cells: int,
     ) -> "GroupMeans":
@@ -241,7 +245,7 @@ class TwoModels(NamedTuple):
         return GroupMeans(mean, covariance, rows)
 
     def _add_draws(
-        self, covariance: Array, change: Array, cell: NDArray[np.int64]
+        self, covariance: FloatArray, change: FloatArray, cell: NDArray[np.int64]
     ) -> None:
         """Add the variance of drawn decisions to that of means by cell.
 
@@ -256,7 +260,7 @@ class TwoModels(NamedTuple):
                 covariance[group, when, group, when] += variance
 
 
-def _is_binary(decisions: Array) -> bool:
+def _is_binary(decisions: FloatArray) -> bool:
     """Return whether all decisions are 0 or 1, so that rows can be counted."""
     return bool(((decisions == 0) | (decisions == 1)).all())
 
@@ -272,9 +276,9 @@ class GroupMeans(NamedTuple):
         Kish's number of independent rows that weigh as much.
     """
 
-    mean: Array
-    covariance: Array
-    rows: Array
+    mean: FloatArray
+    covariance: FloatArray
+    rows: FloatArray
 
     def gap_change(self, confidence: float) -> intervals.Interval:
         """Return the change of the largest difference between groups."""
@@ -285,7 +289,7 @@ class GroupMeans(NamedTuple):
         pairs = np.array(list(itertools.permutations(compared, 2)))
         return intervals.Interval(value, *self.largest_change(pairs, confidence))
 
-    def largest_gaps(self) -> Array:
+    def largest_gaps(self) -> FloatArray:
         """Return the largest difference before and after, NaN without all means.
 
         Groups with too few rows beside every other one are left out, unless all are.
@@ -293,7 +297,7 @@ class GroupMeans(NamedTuple):
         mean = self.mean
         if self.n_left_out:
             mean = mean[self._compared()]
-        gaps: Array = np.ptp(mean, axis=0)
+        gaps: FloatArray = np.ptp(mean, axis=0)
         return gaps
 
     @property
@@ -332,7 +336,7 @@ class GroupMeans(NamedTuple):
         half = intervals.normal_quantile(confidence) * np.sqrt(variance)
         return intervals.Interval(value, value - half, value + half)
 
-    def _with_two_more(self) -> Array:
+    def _with_two_more(self) -> FloatArray:
         """Return the covariance with two changed decisions more, one each way.
 
         Few changed decisions understate their variance (Bonett and Price 2012).
@@ -344,7 +348,7 @@ class GroupMeans(NamedTuple):
         covariance[group, :, group, :] += of_changes / (2 * rows[:, None, None] ** 2)
         return covariance
 
-    def _widen_few(self, covariance: Array) -> None:
+    def _widen_few(self, covariance: FloatArray) -> None:
         """Give groups of few decisions of either kind the spread of a shrunk rate.
 
         A rate of 0 or 1 of few rows has no spread of its own (Agresti and Caffo 2000).
@@ -371,21 +375,21 @@ class GroupMeans(NamedTuple):
         return np.unique(pairs[~too_few])
 
 
-def _of_changes(covariance: Array) -> Array:
+def _of_changes(covariance: FloatArray) -> FloatArray:
     """Return the covariance of the changes of means, (groups, groups)."""
-    changes: Array = np.einsum(
+    changes: FloatArray = np.einsum(
         "w,gwhv,v->gh", _AFTER_LESS_BEFORE, covariance, _AFTER_LESS_BEFORE
     )
     return changes
 
 
 def _covariance(
-    deviations: Sequence[Array],
+    deviations: Sequence[FloatArray],
     sums: Sums,
     cell: NDArray[np.int64],
     n_cells: int,
     unit: NDArray[np.int64] | None,
-) -> Array:
+) -> FloatArray:
     """Return the covariance of the means of two numbers in each cell, linearised.
 
     ``deviations`` are of the numbers of entries from the means, over the mass of the

@@ -23,21 +23,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from fairdash._arrays import Codes, FloatArray
 from fairdash._validation import as_written
 from fairdash.metrics.group.counting import divide
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 _ALIKE = 1e-12  # standard error of rows that all have one value, over the largest
 
 
 class Variance(NamedTuple):
     """Variance of the estimate in every cell, and how many units it is from."""
 
-    variance: Array
-    units: Array
+    variance: FloatArray
+    units: FloatArray
 
-    def effective(self, rate: Array, worth: Array, rows: Array) -> Array:
+    def effective(
+        self, rate: FloatArray, worth: FloatArray, rows: FloatArray
+    ) -> FloatArray:
         """Return of how many independent rows a rate has this variance.
 
         Where every row has the same value the variance is 0 and says nothing; the
@@ -71,7 +72,7 @@ class UnitCells(NamedTuple):
         distinct, of_row = np.unique(cell * n_units + unit, return_inverse=True)
         return cls(of_row, distinct // n_units)
 
-    def total(self, values: NDArray[Any]) -> Array:
+    def total(self, values: NDArray[Any]) -> FloatArray:
         """Return the sums of values over the rows of each."""
         sums = np.bincount(self.of_row, values, len(self.cell))
         return sums.astype(np.float64)
@@ -80,7 +81,7 @@ class UnitCells(NamedTuple):
 class UnitSums(NamedTuple):
     """Sums of values over the rows of each unit in each cell."""
 
-    sums: Array
+    sums: FloatArray
     cell: Codes
     counts: NDArray[np.bool_] | None  # whether a row of it is of the sample
 
@@ -111,12 +112,12 @@ def unit_codes(cluster: ArrayLike | None, n_rows: int) -> Codes | None:
 
 
 def linearised(
-    residual: Array,
+    residual: FloatArray,
     cell: Codes,
     n_cells: int,
     *,
     unit: Codes | None = None,
-    chance: Array | None = None,
+    chance: FloatArray | None = None,
     row: Codes | None = None,
     counts: NDArray[np.bool_] | None = None,
 ) -> Variance:
@@ -154,7 +155,10 @@ def linearised(
 
 
 def by_unit(
-    values: Array, cell: Codes, unit: Codes, counts: NDArray[np.bool_] | None = None
+    values: FloatArray,
+    cell: Codes,
+    unit: Codes,
+    counts: NDArray[np.bool_] | None = None,
 ) -> UnitSums:
     """Return the sums of values of each unit in each cell."""
     units = UnitCells.of(cell, unit)
@@ -163,7 +167,9 @@ def by_unit(
     return UnitSums(units.total(values), units.cell, counts)
 
 
-def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array:
+def worth(
+    weight: FloatArray, cell: Codes, n_cells: int, unit: Codes | None
+) -> FloatArray:
     r"""Return Kish's number of units, :math:`(\sum w)^2 / \sum w^2`; 0 of none."""
     if unit is not None:
         weight, cell, _ = by_unit(weight, cell, unit)
@@ -173,8 +179,13 @@ def worth(weight: Array, cell: Codes, n_cells: int, unit: Codes | None) -> Array
 
 
 def design_units(
-    mass: Array, cell: Codes, n_cells: int, unit: Codes | None, *, chance: Any = None
-) -> Array:
+    mass: FloatArray,
+    cell: Codes,
+    n_cells: int,
+    unit: Codes | None,
+    *,
+    chance: Any = None,
+) -> FloatArray:
     r"""Return how many like units have a variance that is estimated as well as this.
 
     With masses m of the units of a cell :math:`(\sum m^2)^2 / \sum m^4`, which is
@@ -204,14 +215,14 @@ def design_units(
 
 
 def skewness(
-    residual: Array,
-    mass: Array,
+    residual: FloatArray,
+    mass: FloatArray,
     cell: Codes,
     n_cells: int,
     *,
     unit: Codes | None = None,
-    times: Array | None = None,
-) -> Array:
+    times: FloatArray | None = None,
+) -> FloatArray:
     r"""Return the skewness of the mean of every cell, by its own rows or by all.
 
     With the sums s of a cell's residuals over its k units, and masses m of these, the
@@ -253,7 +264,7 @@ def skewness(
         cell = unit_cell
         frequency = np.ones(len(cell))
 
-    def total(values: Array) -> Array:
+    def total(values: FloatArray) -> FloatArray:
         return np.bincount(cell, frequency * values, n_cells).astype(np.float64)
 
     k = total(np.ones(len(cell)))
@@ -264,14 +275,16 @@ def skewness(
     return np.where(np.abs(pooled) > np.abs(by_cell), pooled, by_cell)
 
 
-def _third_over_second(total: Callable[[Array], Array], values: Array) -> Array:
+def _third_over_second(
+    total: Callable[[FloatArray], FloatArray], values: FloatArray
+) -> FloatArray:
     """Return the sum of cubes over that of squares to the power 3/2, 0 of no values."""
     square = values * values
     return np.nan_to_num(divide(total(square * values), total(square) ** 1.5))
 
 
 def correlations(
-    residual: Array, cell: Codes, shape: tuple[int, int], unit: Codes
+    residual: FloatArray, cell: Codes, shape: tuple[int, int], unit: Codes
 ) -> Any:
     """Return the correlation of the estimates of one row of cells, by shared units.
 

@@ -7,10 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
 from fairdash.audits.playground.grid import grid_points
-from fairdash.audits.playground.people import Array, People
+from fairdash.audits.playground.people import People
 from fairdash.audits.playground.sights.base import MOST_WEIGHT, Sight
 from fairdash.methods import FAD, AdversarialDebiasing
 
@@ -44,9 +45,9 @@ class Guess(Sight):
     kind: ClassVar[str] = "guess"
     title: ClassVar[str] = "What the adversary sees"
 
-    surface: Array
-    outputs: Array
-    guesses: Array
+    surface: FloatArray
+    outputs: FloatArray
+    guesses: FloatArray
     reads: str
     right: float
     usual: float
@@ -125,8 +126,8 @@ def _reads(model: AdversarialDebiasing) -> str:
 
 
 def _by_output(
-    positive: Array, guess: Array, group: NDArray[np.int64]
-) -> tuple[Array, Array]:
+    positive: FloatArray, guess: FloatArray, group: NDArray[np.int64]
+) -> tuple[FloatArray, FloatArray]:
     """Return shares of both groups, and the mean guess, by bins of the output."""
     bins = np.minimum((positive * N_BINS).astype(np.int64), N_BINS - 1)
     sizes = np.stack(

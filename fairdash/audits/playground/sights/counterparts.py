@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._wording import gap_size
 from fairdash.audits.playground.encoding import as_bytes, as_places
-from fairdash.audits.playground.people import Array, People
+from fairdash.audits.playground.people import People
 from fairdash.audits.playground.sights.base import Sight
 from fairdash.methods import CLP, SenSeI, SenSR
 
@@ -36,9 +37,9 @@ class Counterparts(Sight):
     title: ClassVar[str] = "Output of people and of their counterparts"
 
     who: NDArray[np.int64]
-    ends: Array
-    before: Array
-    after: Array
+    ends: FloatArray
+    before: FloatArray
+    after: FloatArray
     choice: str
 
     @classmethod

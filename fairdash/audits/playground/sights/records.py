@@ -6,9 +6,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from fairdash._arrays import FloatArray
 from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
-from fairdash.audits.playground.people import Array, People
+from fairdash.audits.playground.people import People
 from fairdash.audits.playground.sights.base import MOST_WEIGHT, Sight
 from fairdash.methods import NoisyGroupsDRO, NoisyGroupsIdeal, NoisyGroupsSoft
 
@@ -70,14 +71,14 @@ class Records(Sight):
     kind: ClassVar[str] = "records"
     title: ClassVar[str] = "Accepted, as recorded and in the worst case"
 
-    weights: Array
+    weights: FloatArray
     group: int
-    recorded: Array
-    worst: Array
+    recorded: FloatArray
+    worst: FloatArray
     overall: float
     rate: _Rate
     radius: float
-    kept: Array | None
+    kept: FloatArray | None
 
     @classmethod
     def of(cls, model: _NoisyGroups, people: People) -> Self:
@@ -156,9 +157,9 @@ class Records(Sight):
         }
 
 
-def _chances(model: _NoisyGroups, people: People) -> Array:
+def _chances(model: _NoisyGroups, people: People) -> FloatArray:
     """Return the chance of each person to be accepted; 0 or 1 without a mixture."""
-    positive: Array = model.predict_proba(people.features)[:, 1]
+    positive: FloatArray = model.predict_proba(people.features)[:, 1]
     if isinstance(model, NoisyGroupsIdeal):
         return positive
     return (positive > 0.5).astype(np.float64)
@@ -168,7 +169,7 @@ def _chances(model: _NoisyGroups, people: People) -> Array:
 # the decision, 1 if the rate is not over them, and the chance to be spared.
 
 
-def _in_ball(members: Array, radius: float, parts: Array) -> Array:
+def _in_ball(members: FloatArray, radius: float, parts: FloatArray) -> FloatArray:
     r"""Return how much of each part counts in the worst distribution of a ball.
 
     A share ``radius`` of the group's mass goes from members who are spared, from all
@@ -186,7 +187,7 @@ def _in_ball(members: Array, radius: float, parts: Array) -> Array:
     return counted
 
 
-def _soft(members: Array, shares: Array, parts: Array) -> Array:
+def _soft(members: FloatArray, shares: FloatArray, parts: FloatArray) -> FloatArray:
     """Return how much of each part counts under the worst memberships in a group.
 
     ``shares`` is the group's share of each recorded group, whose ``members`` are given.
@@ -204,7 +205,7 @@ def _soft(members: Array, shares: Array, parts: Array) -> Array:
     return counted
 
 
-def _accepted(counted: Array, rate: _Rate) -> float:
+def _accepted(counted: FloatArray, rate: _Rate) -> float:
     """Return the share accepted of the people that a rate is over."""
     harmed, _, spared = counted.sum(axis=1)
     if harmed + spared < _NOTHING:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdash._arrays import FloatArray
 from fairdash._wording import percent
 from fairdash.audits.playground.encoding import as_bytes, as_numbers
 from fairdash.audits.playground.grid import SIDE, grid_points
-from fairdash.audits.playground.people import Array, People
+from fairdash.audits.playground.people import People
 from fairdash.audits.playground.ramp import RampedLogistic
 from fairdash.audits.playground.sights.base import Sight
 from fairdash.methods import FairLogLoss, HardtLogistic
@@ -38,15 +39,15 @@ class Rules(Sight):
 
     kind: ClassVar[str] = "rules"
 
-    before: Array
-    knots: Array
-    bands: Array
-    shares: Array
+    before: FloatArray
+    knots: FloatArray
+    bands: FloatArray
+    shares: FloatArray
 
     @classmethod
     def _at(
         cls,
-        score: Callable[[Array, NDArray[np.int64]], Array],
+        score: Callable[[FloatArray, NDArray[np.int64]], FloatArray],
         people: People,
         knots: Sequence[Any],
         bands: Sequence[Any],
@@ -178,7 +179,7 @@ class RandomThresholds(Rules):
         return f"{accepted} {chance}".strip()
 
 
-def _share_inside(scores: Array, spans: Array) -> float:
+def _share_inside(scores: FloatArray, spans: FloatArray) -> float:
     inside = np.zeros(len(scores), bool)
     for low, high, changed in spans:
         inside |= (changed > 0) & (scores > low) & (scores <= high)

@@ -1,4 +1,4 @@
-"""Types of the arrays that methods take and return."""
+"""Types of arrays, by what their entries are."""
 
 import numpy as np
 from numpy.typing import NDArray
