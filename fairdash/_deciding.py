@@ -52,7 +52,7 @@ def nearly_alike(accepted: ArrayLike, base_rate: ArrayLike) -> NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Deciding:
-    """What the decisions of a model are worth, of one seed or a mean over several.
+    """Facts of a model's decisions, of one seed or a mean over several.
 
     Attributes
     ----------

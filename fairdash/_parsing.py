@@ -18,7 +18,7 @@ MOST_ENTRIES = 200  # of a list each of whose entries is checked, or trained
 
 
 class Bounds(NamedTuple):
-    """What a text may be at most.
+    """Upper bounds on a text.
 
     ``text`` is in characters; ``items`` are names, values, lists and mappings, those
     of aliases too.

@@ -34,7 +34,7 @@ class _Weighted(_MadeUpGroups):
 
 
 class _OneGroup:
-    """What predicts with groups: all rows are of the first."""
+    """A model that predicts with groups: all rows are of the first."""
 
     def predict(self, X: Any) -> Any:
         return super().predict(X, sensitive_features=self._first(X))  # type: ignore[misc]

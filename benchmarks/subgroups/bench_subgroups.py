@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from fairdash.analysis.subgroups.conditions import search_columns
-from fairdash.analysis.subgroups.rows import Rows
+from fairdash.analysis.subgroups.rows import SearchRows
 from fairdash.audits import find_subgroups
 
 
@@ -65,7 +65,7 @@ def main():
     options = parser.parse_args()
     decided, sex, frame = make(options.rows, options.columns)
     columns, _ = search_columns(frame, list(frame), bins=6, min_size=50)
-    rows = Rows(columns, decided, (sex == "Male").astype(np.int64), 2)
+    rows = SearchRows(columns, decided, (sex == "Male").astype(np.int64), 2)
     print(f"{options.rows:,} rows, {options.columns} columns, depth {options.depth}")
     seconds, table = timed(
         lambda: find_subgroups(

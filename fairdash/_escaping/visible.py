@@ -1,4 +1,4 @@
-"""What cannot be seen in a text becomes a sign that can.
+"""Replace characters that cannot be seen in a text by signs that can.
 
 Screens draw nothing for most controls, draw many kinds of space as the same space, and
 leave out a space at the end. A text is shown so that it can be read back:

@@ -1,4 +1,4 @@
-"""What earlier batches of a monitor say of weights, and of who was in them."""
+"""The weights of earlier batches of a monitor, and who was in them."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ class Masses:
 
     @property
     def worth(self) -> float:
-        """Of how many units of one mass a unit is worth (Kish), at most 1."""
+        """The share of units that count (Kish), at most 1."""
         if not self.squares:
             return 0.0
         return self.mass**2 / self.squares / self.units
@@ -66,7 +66,7 @@ class Masses:
 
 @dataclass
 class Earlier:
-    """What the batches before one say.
+    """The batches before one.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an estimate says of a limit: four judgements, and three ways to come to one.
+"""Judgements of a limit by an estimate: four of them, and three ways to come to one.
 
 An estimate keeps a limit or is beyond it. Its interval lies on the same side as a
 whole, or reaches to the other. A policy says by ``judge`` what follows: `JUDGEMENTS`.
@@ -16,7 +16,7 @@ ROUNDING = 1e-12  # a quotient of rates that is .8 may be rounded to less
 
 
 class Judgement(StrEnum):
-    """What became of a limit, from best to worst."""
+    """Judgements of a limit, from best to worst."""
 
     PASS = "pass"
     NOT_SURELY_BROKEN = "not surely broken"
@@ -30,7 +30,7 @@ class Judgement(StrEnum):
 
     @property
     def of_limit(self) -> str:
-        """What is said of the limit: "kept", "broken"."""
+        """The word for the judgement: "kept", "broken"."""
         return _OF_LIMIT.get(self, self.value)
 
 

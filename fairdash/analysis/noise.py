@@ -26,8 +26,8 @@ _OF_LIMITS = (1 + NOISE_CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
-    """What is known of the true groups of some rows, with 95 % confidence.
+class RateLimits:
+    """Bounds on the true groups of some rows, with 95 % confidence.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class Noise:
         columns = {"Recorded as": recorded, "Is": true, "Share": share}
         return pd.DataFrame({name: cells.ravel() for name, cells in columns.items()})
 
-    def on(self, where: Places) -> Limits:
+    def on(self, where: Places) -> RateLimits:
         """Return what is known of the true groups of some rows.
 
         The shares of the rows lie about those that they were drawn from: within limits
@@ -151,7 +151,7 @@ class Noise:
         so they vary like as many rows as units of equal size.
         """
         if self.matrix is None or self.low is None or self.high is None:
-            return Limits(None, None, None, {})
+            return RateLimits(None, None, None, {})
         noisy = self.noisy[where].astype(str)
         names, n = np.unique(noisy, return_counts=True)
         unit = None if self.unit is None else self.unit[where]
@@ -168,7 +168,7 @@ class Noise:
         most = by_group(high_shares)
         distances = by_group(reach(least, most, n))
         reach_of_group = {str(name): float(distances.loc[name, name]) for name in names}
-        return Limits(matrix, least, most, reach_of_group)
+        return RateLimits(matrix, least, most, reach_of_group)
 
 
 def most_assumed(groups: Labels) -> float:

@@ -1,4 +1,4 @@
-"""What a table, a run or a sweep says to a question: one question a file.
+"""Answers to questions on a table, a run or a sweep: one question a file.
 
 What was computed once is kept, by names of contents: a key of a trial, an id of a data
 set. A change of subgroups never retrains.

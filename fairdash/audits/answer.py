@@ -64,7 +64,7 @@ class Listing:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a question comes to; a place shows the parts it has a use for.
+    """The answer to a question; a place shows the parts it has a use for.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ Encoded = NDArray[np.float32]
 MOST_POOL = 10_000  # real rows among which neighbours are looked for
 
 
-class Rows(NamedTuple):
+class EncodedRows(NamedTuple):
     """Encoded rows and the index of each one's group."""
 
     X: Encoded
@@ -56,7 +56,7 @@ class AuditRows:
     encoder: Encoder
     train: Encoded
     train_groups: NDArray[np.object_]
-    test: Rows
+    test: EncodedRows
     y: NDArray[np.int8]
     where: Codes
     train_where: Codes
@@ -82,7 +82,7 @@ class AuditRows:
             encoder=encoded.encoder,
             train=encoded.rows(train),
             train_groups=dataset.sensitive_features[train],
-            test=Rows(encoded.rows(parts.test), group[parts.test]),
+            test=EncodedRows(encoded.rows(parts.test), group[parts.test]),
             y=dataset.y[parts.test],
             where=parts.test,
             train_where=train,

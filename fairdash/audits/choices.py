@@ -1,4 +1,4 @@
-"""What to look at first and what is said of it: models, fronts, what a sweep offers."""
+"""The models to look at first, with their words: models, fronts, choices of a sweep."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ _LEAST_NICE = 10  # from here on a process takes only what others leave
 
 @dataclass(frozen=True)
 class Ticks:
-    """What all processors together did since the machine started, at a moment.
+    """The time that all processors have worked since the machine started, at a moment.
 
     Attributes
     ----------

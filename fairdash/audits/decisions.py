@@ -38,7 +38,7 @@ _GAP_COLUMNS = ("gap", "ci_low", "ci_high")
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What `audit` found.
+    """The result of `audit`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What linked pictures of a sweep are drawn from: a small summary of every setting.
+"""The data of the linked pictures of a sweep: a small summary of every setting.
 
 A page sends it to the browser once. There a hand on a slider moves through all settings
 without a question to the server. It holds aggregates alone, never rows, is made once a
@@ -263,7 +263,7 @@ def _measured(sweep: StoredSweep) -> Form:
 
 @dataclass(frozen=True)
 class _Facts:
-    """What was measured of a setting: decisions on test rows, weights in training.
+    """The measurements of a setting: decisions on test rows, weights in training.
 
     Attributes
     ----------

@@ -29,11 +29,11 @@ Ends = tuple[Share | None, Share | None]
 Quantiles = tuple[Weight, Weight, Weight, Weight, Weight] | None
 
 
-class _Part(BaseModel):
+class _PartSummary(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class WeightsForm(_Part):
+class WeightsForm(_PartSummary):
     """How weights r of a setting are spread, by group."""
 
     first_bin: Annotated[int, Field(ge=0)]
@@ -52,8 +52,8 @@ class WeightsForm(_Part):
         )
 
 
-class SettingForm(_Part):
-    """What was measured of a setting, by subgroup and group."""
+class SettingForm(_PartSummary):
+    """The measurements of a setting, by subgroup and group."""
 
     intervals: dict[Literal["demographic_parity_difference", "worst_1_di"], Ends]
     effective: Share | None
@@ -75,8 +75,8 @@ class SettingForm(_Part):
         )
 
 
-class Form(_Part):
-    """What was measured of all settings of a sweep, by their places."""
+class Form(_PartSummary):
+    """The measurements of all settings of a sweep, by their places."""
 
     version: Literal[2]
     subgroups: Annotated[list[str], Field(max_length=MOST_SUBGROUPS)]

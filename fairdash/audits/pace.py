@@ -81,7 +81,7 @@ class TrainedStack:
 
 @dataclass(frozen=True)
 class RunTime:
-    """What a run took that is over: in all, and what its models explain.
+    """The time of a finished run: in all, and the part that its models explain.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def calibrated() -> float:
 
 @dataclass(frozen=True)
 class Pace:
-    """What the last runs of a machine say of its speed.
+    """The speed of a machine, by its last runs.
 
     Attributes
     ----------

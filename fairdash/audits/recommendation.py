@@ -1,4 +1,4 @@
-"""What a sweep recommends: the best setting within a limit, or that nothing is to fix.
+"""The recommendation of a sweep: its best setting within a limit, or the plain model.
 
 It is one line beside the headline, which is about the model in question.
 """
@@ -19,7 +19,7 @@ from fairdash.wording import accuracy_brief, priced_brief
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What is recommended and why, and what that changes beside the plain model.
+    """A recommended setting, the reason, and its changes beside the plain model.
 
     Never a setting that accepts nearly all or none or is not clearly better than
     guessing, on validation or on test rows. Where the plain model keeps the limit it is

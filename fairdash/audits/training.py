@@ -172,7 +172,7 @@ def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
 
 @dataclass(frozen=True)
 class ExpectedCost:
-    """What a sweep asks for.
+    """The cost of a sweep.
 
     ``time`` is until the last model has finished, on this machine as busy as it is now.
     """

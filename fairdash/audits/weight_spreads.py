@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, rows_trained_on
+from fairdash.audits.trials.rows import TrialRows, rows_trained_on
 from fairdash.datasets import Subgroups
 from fairdash.metrics import WeightSpread, weight_spread
 from fairdash.scored import ScoredModel
@@ -27,7 +27,7 @@ class WeightedTrial(NamedTuple):
     subgroups: Subgroups
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> TrialRows:
         """The training rows, in the order of the weights."""
         return rows_trained_on(self.store, self.dataset_id, self.model, self.subgroups)
 
@@ -140,7 +140,7 @@ def siblings(
 
 
 @lru_cache(maxsize=8)
-def _of_equal_weights(rows: Rows) -> WeightSpread:
+def _of_equal_weights(rows: TrialRows) -> WeightSpread:
     """Return a spread that says how many rows each cell of training rows has."""
     return _spread_of(rows, np.ones((1, len(rows.where))), (0,))
 
@@ -154,7 +154,7 @@ def _spread(
 
 
 def _spread_of(
-    rows: Rows,
+    rows: TrialRows,
     ratios: NDArray[np.floating],
     steps: Sequence[float] | NDArray[np.number],
 ) -> WeightSpread:

@@ -1,4 +1,4 @@
-"""What Weights shows: the weights r of one trial at one epoch, and who has them."""
+"""The page Weights: the weights r of one trial at one epoch, and who has them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from fairdash.audits import weight_spreads
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.gaps.evaluation import decision_facts
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows
+from fairdash.audits.trials.rows import TrialRows
 from fairdash.audits.weight_spreads import CLOSED_FORM, WeightedTrial, with_rows
 from fairdash.datasets import Dataset, Subgroups
 from fairdash.methods import CATALOG
@@ -85,13 +85,13 @@ class Weighted:
         return self.model.method == CLOSED_FORM
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> TrialRows:
         """The training rows, in the order of the weights."""
         return self.on(Subgroups()).rows
 
     @property
     def noun(self) -> Noun:
-        """What is counted: rows, or the people that rows of counts stand for."""
+        """The noun of the count: rows, or the people that rows of counts stand for."""
         return ROWS if self.rows.people is None else PEOPLE
 
     @property

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from fairdash import __version__
-from fairdash.cli._parsing import UNUSABLE, CommandApp, Refused
+from fairdash.cli._parsing import UNUSABLE, CommandApp, RefusedCommand
 
 UsageError: Any = typer.BadParameter.__bases__[0]  # of all options that do not fit
 
@@ -86,7 +86,7 @@ class Commands(TyperGroup):
         """Run a command; whatever it cannot use ends with its own exit status."""
         try:
             return self._explained(ctx)
-        except (UsageError, Refused) as refusal:
+        except (UsageError, RefusedCommand) as refusal:
             command = COMMANDS.get(ctx.invoked_subcommand or "")
             if command is not None:
                 refusal.exit_code = command.unusable

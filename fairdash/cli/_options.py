@@ -13,7 +13,7 @@ from fairdash._escaping import as_csv, as_printed, visible_table
 from fairdash._validation import check_one_of, explain_invalid
 from fairdash._wording import without_sentences
 from fairdash.audits import Answer, tables
-from fairdash.cli._parsing import Refused
+from fairdash.cli._parsing import RefusedCommand
 from fairdash.datasets import join_tables, read_table, sources
 from fairdash.store import Store, open_store
 
@@ -94,10 +94,10 @@ def refusing(file: Path | str | None = None) -> Iterator[None]:
         raise refuse(error, file) from error
 
 
-def refuse(error: ValueError | str, file: Path | str | None = None) -> Refused:
+def refuse(error: ValueError | str, file: Path | str | None = None) -> RefusedCommand:
     """Return the exit after one clear line on stderr."""
     explain(error, file)
-    return Refused()
+    return RefusedCommand()
 
 
 def explain(error: ValueError | str, name: Path | str | None = None) -> None:

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 UNUSABLE = 2  # exit status when a file, an option or a configuration cannot be used
 
 
-class Refused(typer.Exit):
+class RefusedCommand(typer.Exit):
     """The end of a command whose input cannot be used; the reason was printed.
 
     `Commands` sets the exit status: some commands use 2 for something else.

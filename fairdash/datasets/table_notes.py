@@ -140,7 +140,7 @@ class TableNotes(Record):
 
     @property
     def sentences(self) -> list[str]:
-        """What a reader of any number of these rows must know."""
+        """Notes that belong beside any number of these rows."""
         drawn = [] if self.drawn is None else [self.drawn.sentence]
         wide = [] if self.wide is None else [self.wide.sentence]
         return [*drawn, *wide, *(table.sentence for table in self.joined)]

@@ -1,4 +1,4 @@
-"""What the browser is sent of a sweep: the summary, and what the reader chose.
+"""The data of a sweep that the browser gets: the summary, and the reader's choices.
 
 It is compressed JSON, made once a sweep and a limit; every text in it can be read.
 """

@@ -48,7 +48,7 @@ _HEIGHT = 640  # pixels of the frame; what is taller scrolls inside
 
 @dataclass(frozen=True)
 class Shown:
-    """What `show` returns: a notebook draws it, `page` is its whole HTML page."""
+    """The result of `show`: a notebook draws it, `page` is its whole HTML page."""
 
     page: str
 

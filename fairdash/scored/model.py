@@ -76,7 +76,7 @@ class ScoredModel:
 
     @property
     def contents(self) -> tuple[Hashable, ...]:
-        """What every number of it follows from, beside the data set."""
+        """Key and split: with the data set they settle every number of the model."""
         return self.key, self.split
 
     @property

@@ -57,7 +57,7 @@ class _OwnScores:
 
     @property
     def method(self) -> str:
-        """What stands in the place of a method."""
+        """The name that stands in the place of a method."""
         return OWN
 
     @property

@@ -21,7 +21,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from fairdash.server import cookies
 from fairdash.server.access import Line
 from fairdash.server.base_url import wants_page
-from fairdash.server.limits import Limits, Refused, Who
+from fairdash.server.limits import Limits, RefusedRequest, Who
 from fairdash.server.login import Login
 from fairdash.server.meters import Meters, has_token
 from fairdash.server.places import Places
@@ -107,12 +107,12 @@ class Door:
         answer = _Answer(send, self._is_secure(scope), line)
         try:
             await self._let_in(request, receive, answer)
-        except Refused as refusal:
+        except RefusedRequest as refusal:
             self._meters.refuse(refusal.status)
             await _refuse(refusal, scope, receive, answer)
         except Exception:
             if not answer.started:
-                unforeseen = Refused(500, "Something went wrong.")
+                unforeseen = RefusedRequest(500, "Something went wrong.")
                 await _refuse(unforeseen, scope, receive, answer)
             raise
         finally:
@@ -131,7 +131,7 @@ class Door:
         user = answer.line.user = await self._user(request)
         if self._sessions and not user and not self._is_open(request):
             if not wants_page(request):
-                raise Refused(401, "Log in first.")
+                raise RefusedRequest(401, "Log in first.")
             self._meters.refuse(_LOGIN_PAGE.status_code)
             await _LOGIN_PAGE(scope, receive, answer)
             return
@@ -193,14 +193,14 @@ class Door:
         name = _HOST.fullmatch(host.lower())
         hosts = self._rules.hosts
         if not name or (hosts and name[1].strip("[].") not in hosts):
-            raise Refused(
+            raise RefusedRequest(
                 403, "This server has another name: `fairdash app --name` adds one."
             )
         # A browser names the origin of whatever writes; other programs name none.
         ours = (None, f"http://{host}", f"https://{host}")
         if not reads and origin not in ours:
             log.warning("refused a page of %.99r that is not of %.99r", origin, host)
-            raise Refused(403, "A page of another server may not do this.")
+            raise RefusedRequest(403, "A page of another server may not do this.")
 
     def _is_open(self, request: HTTPConnection) -> bool:
         return request.scope["type"] == "http" and request.scope["path"] in OPEN
@@ -312,7 +312,7 @@ def _refusing() -> Iterator[None]:
     except StoreError as error:
         log.error("no session can be read or ended: %s", error)
         words = "The store does not answer. Try again in a few seconds."
-        raise Refused(503, words, STORE_SECONDS) from None
+        raise RefusedRequest(503, words, STORE_SECONDS) from None
 
 
 def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
@@ -321,7 +321,7 @@ def _secured(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 async def _refuse(
-    refusal: Refused, scope: Scope, receive: Receive, answer: _Answer
+    refusal: RefusedRequest, scope: Scope, receive: Receive, answer: _Answer
 ) -> None:
     """Say why a request is refused, and read no more of it: the connection ends."""
     if scope["type"] == "websocket":

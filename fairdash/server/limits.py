@@ -12,7 +12,7 @@ IN_FLIGHT = 1024 * MIB  # of a user's requests that are being received
 ADDRESS = 4  # times as much for an address, which users may share
 
 
-class Refused(Exception):
+class RefusedRequest(Exception):
     """A request is not let in: a status of HTTP, and a sentence that says why.
 
     ``retry`` are the seconds after which it may be asked again.
@@ -89,7 +89,7 @@ class Limits:
             opened = self._here.windows[one] + self.elsewhere.windows[one]
             if opened >= WINDOWS * one.share:
                 words = "Too many windows are open. Close some, then reload."
-                raise Refused(429, words)
+                raise RefusedRequest(429, words)
         self._here.windows.update(who)
         try:
             yield
@@ -111,11 +111,15 @@ class Limits:
             self._here.in_flight.update(dict.fromkeys(who, n))
             if size > self._body:
                 most = f"{self._body // MIB} MiB"
-                raise Refused(413, f"A request may have {most}. Send a smaller file.")
+                raise RefusedRequest(
+                    413, f"A request may have {most}. Send a smaller file."
+                )
             for one in who:
                 coming = self._here.in_flight[one] + self.elsewhere.in_flight[one]
                 if coming > IN_FLIGHT * one.share:
-                    raise Refused(429, "Too much is uploaded at once. Wait for it.")
+                    raise RefusedRequest(
+                        429, "Too much is uploaded at once. Wait for it."
+                    )
 
         try:
             yield count

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
-from fairdash.server.limits import Refused
+from fairdash.server.limits import RefusedRequest
 
 LOGINS = 8  # of an address, at work and waiting
 LOGINS_AT_ONCE = 32  # at work, of all addresses
@@ -36,12 +36,12 @@ class Places:
         """Hold a place for an address; raises Refused where it gets none."""
         waiting = len(self._waiting.get(address, ()))
         if self._at_work[address] + waiting >= LOGINS:
-            raise Refused(429, _WORDS, RETRY_SECONDS)
+            raise RefusedRequest(429, _WORDS, RETRY_SECONDS)
         place = self._ask(address)
         try:
             await asyncio.wait({place}, timeout=WAIT_SECONDS)
             if not _is_given(place):
-                raise Refused(503, _WORDS, RETRY_SECONDS)
+                raise RefusedRequest(503, _WORDS, RETRY_SECONDS)
             yield
         finally:
             self._leave(address, place)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from streamlit.auth_util import build_logout_url
 
 from fairdash.server import cookies
-from fairdash.server.limits import Refused
+from fairdash.server.limits import RefusedRequest
 from fairdash.server.login import NAME, Login
 from fairdash.server.places import LOGINS_AT_ONCE
 
@@ -121,7 +121,7 @@ class Provider:
         if cookies.are_signed(request.cookies, secret):
             try:
                 client = await self._current()
-            except Refused:
+            except RefusedRequest:
                 pass
             else:
                 hint = cookies.read(request.cookies, cookies.TOKENS, secret)
@@ -144,7 +144,7 @@ class Provider:
             return token
         except (httpx2.HTTPError, TimeoutError) as error:
             _warn("the login's provider failed", error)
-            raise Refused(503, _WORDS, RETRY_SECONDS) from None
+            raise RefusedRequest(503, _WORDS, RETRY_SECONDS) from None
         except Exception as error:  # whatever an answer may hold that is no token
             _warn("a login failed", error)
             return {}
@@ -156,7 +156,7 @@ class Provider:
         if self._client is None and self._asking:
             await asyncio.shield(self._asking)
         if self._client is None:
-            raise Refused(503, _WORDS, RETRY_SECONDS)
+            raise RefusedRequest(503, _WORDS, RETRY_SECONDS)
         return self._client
 
     async def _ask(self) -> None:

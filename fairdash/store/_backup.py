@@ -45,7 +45,7 @@ _UNUSABLE = (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST
 
 @dataclass
 class Backup:
-    """What a backup has copied.
+    """The counts of a finished backup.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def back_up(store: Store, folder: Path) -> Backup:
 
 
 class _Record:
-    """What a folder says of the backup in it: of which home, and with what databases.
+    """The record of a backup in its folder: its home, and its databases.
 
     The digests of databases tell a backup from a home that has been used since. Until
     the first backup is whole, ``written`` is None, and the folder opens as no home.

@@ -1,4 +1,4 @@
-"""What was asked of the rows of a run, or of a data set without one."""
+"""The questions asked of the rows of a run, or of a data set without one."""
 
 import json
 from hashlib import sha256

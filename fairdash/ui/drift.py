@@ -19,7 +19,7 @@ from fairdash.ui.widgets.tray import pinned
 _ROLE = "drift"
 
 
-class Question(NamedTuple):
+class DriftQuestion(NamedTuple):
     """The question of the reader: a model, a measure and another table."""
 
     model: Setting
@@ -29,7 +29,7 @@ class Question(NamedTuple):
     table: str | None  # digest of the other table
 
 
-def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
+def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> DriftQuestion:
     """Draw the controls and return what they ask."""
     start = store().dataset_record(dataset_id).subgroups
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -46,7 +46,7 @@ def pick_drift(model: Setting, dataset: Dataset, dataset_id: str) -> Question:
         if not column_measures:
             pick_rule()
             (model,) = decided([model])
-    return Question(model, measure, subgroups, seed, table)
+    return DriftQuestion(model, measure, subgroups, seed, table)
 
 
 def ask_for_table(dataset_id: str) -> None:
@@ -72,7 +72,7 @@ def _open_sample(sample: Sample) -> None:
 
 
 def compare(
-    question: Question, models: Sequence[Setting], data: str, run: str | None
+    question: DriftQuestion, models: Sequence[Setting], data: str, run: str | None
 ) -> drifts.DriftResult:
     """Hold the models to the table asked for.
 
@@ -87,7 +87,7 @@ def compare(
     )
 
 
-def compare_column(question: Question, data: str) -> Answer:
+def compare_column(question: DriftQuestion, data: str) -> Answer:
     """Hold a column of predictions to that of the table asked for.
 
     Raises ValueErrors as `fairdash.audits.drifts.column_drift`.
@@ -103,7 +103,7 @@ def compare_column(question: Question, data: str) -> Answer:
     )
 
 
-def _table_name(question: Question) -> str:
+def _table_name(question: DriftQuestion) -> str:
     """Return the name of the other table's file as words, without its suffix."""
     names = [table.name for table in store().tables() if table.sha256 == question.table]
     return names[0].split(".")[0].replace("_", " ")
@@ -113,7 +113,7 @@ def _table_name(question: Question) -> str:
     max_entries=8, show_spinner="Scoring the other table…", hash_funcs=BY_KEY
 )
 def _compared(
-    question: Question,
+    question: DriftQuestion,
     models: Sequence[Setting],
     data: str,
     table_name: str,

@@ -63,7 +63,7 @@ class IndividualFields(Fields):
 
 
 @dataclass(frozen=True)
-class Question:
+class PairQuestion:
     """The question of the reader: a model, columns and a kind of pairs.
 
     ``columns`` should not count; ``flipped`` are those of them that the model reads, by
@@ -80,7 +80,7 @@ class Question:
     comparable: str = ""  # column: rows with one value are comparable
 
 
-def pick_individual(model: Setting, dataset_id: str) -> Question:
+def pick_individual(model: Setting, dataset_id: str) -> PairQuestion:
     """Draw the controls."""
     features = _features_of(dataset_id, model)
     sensitive = store().dataset(dataset_id).roles.sensitive_feature
@@ -118,7 +118,7 @@ def pick_individual(model: Setting, dataset_id: str) -> Question:
             st.caption(plain(f"A single number may differ by {near}."))
     if IndividualFields.here().pairs:
         st.caption("Pairs are no longer uploaded here: the page compares real people.")
-    return Question(
+    return PairQuestion(
         model, trial, chosen_rule(), columns, flipped, kind, radius, comparable
     )
 

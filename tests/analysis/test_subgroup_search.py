@@ -17,7 +17,7 @@ from fairdash.analysis.subgroups.chance import (
 )
 from fairdash.analysis.subgroups.conditions import Condition, describe, search_columns
 from fairdash.analysis.subgroups.gaps import certain_gap, studentised
-from fairdash.analysis.subgroups.rows import Rows
+from fairdash.analysis.subgroups.rows import SearchRows
 from fairdash.analysis.subgroups.search import search
 
 
@@ -41,7 +41,7 @@ def table(seed, n=70, n_groups=2, weighted=False, numbers=False):
     if numbers:
         value = (value + rng.random(n)) / 2
     worth = 2.5 if numbers else None
-    return frame, Rows(columns, value, group, n_groups, None, weight, worth)
+    return frame, SearchRows(columns, value, group, n_groups, None, weight, worth)
 
 
 def plain_z(rows, inside, *, critical=None):

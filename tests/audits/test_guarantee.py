@@ -7,7 +7,7 @@ import pytest
 
 from fairdash.audits import StoredSweep, search_model, trials
 from fairdash.audits.subgroups import facts
-from fairdash.audits.trials.rows import Rows
+from fairdash.audits.trials.rows import TrialRows
 from fairdash.datasets import split
 from fairdash.metrics import Speech
 from fairdash.store import open_store
@@ -33,7 +33,7 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
 
     before = searched()
     test = split(sweep.store.dataset(data), int(sweep.result.rows["seed"].min())).test
-    predictions = Rows.predictions
+    predictions = TrialRows.predictions
 
     def others(self, model):
         decided = predictions(self, model).copy()
@@ -42,7 +42,7 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
         return decided
 
     with monkeypatch.context() as patch:
-        patch.setattr(Rows, "predictions", others)
+        patch.setattr(TrialRows, "predictions", others)
         after = searched()
     facts._searched.cache_clear()
     assert before.table["subgroup"].tolist() == after.table["subgroup"].tolist()

@@ -7,7 +7,7 @@ import loops
 import pytest
 
 from fairdash.server import limits, peers
-from fairdash.server.limits import Limits, Refused, Uses, Who
+from fairdash.server.limits import Limits, RefusedRequest, Uses, Who
 from fairdash.server.peers import KIND, Peers
 from fairdash.store import StoreError, open_store
 
@@ -60,7 +60,7 @@ def test_windows_of_a_user_are_counted_at_all_replicas(replicas, monkeypatch):
         there.look()
         here.look()
         for replica in replicas:
-            with pytest.raises(Refused, match="Too many windows"):
+            with pytest.raises(RefusedRequest, match="Too many windows"):
                 windows.enter_context(replica.limits.window([HERE, ANN]))
             with replica.limits.window([HERE, BOB]):
                 pass
@@ -79,7 +79,7 @@ def test_bytes_of_a_user_are_counted_at_all_replicas(replicas, monkeypatch):
         there.look()
         with (
             there.limits.body([HERE, ANN]) as more,
-            pytest.raises(Refused, match="Too much is uploaded"),
+            pytest.raises(RefusedRequest, match="Too much is uploaded"),
         ):
             more(30)
         with there.limits.body([HERE, BOB]) as more:

@@ -7,7 +7,7 @@ import loops
 import pytest
 
 from fairdash.server import places
-from fairdash.server.limits import Refused
+from fairdash.server.limits import RefusedRequest
 from fairdash.server.places import Places
 
 
@@ -35,7 +35,7 @@ class Logins:
             async with self.places.take(address):
                 self.order.append(address)
                 await self.over.wait()
-        except Refused as refusal:
+        except RefusedRequest as refusal:
             return address, refusal.status
         return None
 

@@ -24,7 +24,7 @@ from fairdash.analysis.subgroups.gaps import (
     pooled_bound,
     studentised,
 )
-from fairdash.analysis.subgroups.rows import Block, Rows
+from fairdash.analysis.subgroups.rows import Block, SearchRows
 from fairdash.metrics import counting
 
 # Of permuted labels at a time.
@@ -36,7 +36,7 @@ _ROUNDING = 1.001
 
 
 def largest_by_chance(
-    rows: Rows, depth: int, min_size: int, times: int, rng: np.random.Generator
+    rows: SearchRows, depth: int, min_size: int, times: int, rng: np.random.Generator
 ) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each permutation."""
     n_searched = 0
@@ -70,7 +70,7 @@ def random_signs(
 
 
 def _largest_by_signs(
-    rows: Rows, depth: int, min_size: int, signs: NDArray[np.float32]
+    rows: SearchRows, depth: int, min_size: int, signs: NDArray[np.float32]
 ) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each line of signs.
 
@@ -93,7 +93,7 @@ def _largest_by_signs(
 
 
 def _sums_by_signs(
-    rows: Rows,
+    rows: SearchRows,
     block: Block,
     residual: NDArray[np.float64],
     signs: NDArray[np.float32],
@@ -145,7 +145,7 @@ def _counts_by_signs(
     return counted(by_group, worth)
 
 
-def _residuals(rows: Rows) -> tuple[NDArray[np.float64], float]:
+def _residuals(rows: SearchRows) -> tuple[NDArray[np.float64], float]:
     """Return the residual of every row from the mean that groups have in common.
 
     Groups count by Kish's number of rows; the mean comes second.
@@ -162,7 +162,7 @@ def _residuals(rows: Rows) -> tuple[NDArray[np.float64], float]:
 
 
 def _largest(
-    rows: Rows, depth: int, min_size: int, labels: NDArray[np.uint8]
+    rows: SearchRows, depth: int, min_size: int, labels: NDArray[np.uint8]
 ) -> tuple[int, Floats]:
     """Return how many subgroups are searched, and the largest z of each permutation.
 

@@ -18,7 +18,7 @@ from fairdash.analysis.subgroups.chance import largest_by_chance
 from fairdash.analysis.subgroups.conditions import describe, search_columns
 from fairdash.analysis.subgroups.gaps import gap_between, widest_pair
 from fairdash.analysis.subgroups.redundancy import without_redundant
-from fairdash.analysis.subgroups.rows import Conditions, Rows
+from fairdash.analysis.subgroups.rows import Conditions, SearchRows
 from fairdash.analysis.subgroups.search import search
 from fairdash.metrics import Measured, catalog, counting, variance
 
@@ -178,8 +178,8 @@ def find_subgroups(
     if not cut_columns:
         raise ValueError(_nothing_left(skipped))
 
-    def rows_at(mask: BoolArray) -> Rows:
-        return Rows(
+    def rows_at(mask: BoolArray) -> SearchRows:
+        return SearchRows(
             cut_columns,
             value[mask],
             group[mask],
@@ -223,7 +223,7 @@ def find_subgroups(
 
 
 def _confirmed(
-    rows: Rows,
+    rows: SearchRows,
     listed: Sequence[Conditions],
     pairs: Sequence[tuple[int, int]],
     inside: "_Masks",
@@ -307,7 +307,7 @@ def _confirming(
 
 
 def _row(
-    rows: Rows,
+    rows: SearchRows,
     conditions: Conditions,
     inside: BoolArray,
     critical: float,
@@ -349,7 +349,7 @@ def _row(
 
 
 def _design_effect(
-    rows: Rows, inside: BoolArray, pair: Sequence[int], critical: float
+    rows: SearchRows, inside: BoolArray, pair: Sequence[int], critical: float
 ) -> float:
     """Return by how much units raise the variance of the gap of a pair.
 
@@ -396,7 +396,7 @@ class _Values(NamedTuple):
     least, width : float
         A number of the measure is ``least + width * value``.
     worth : float, optional
-        That of `Rows`.
+        That of `SearchRows`.
     """
 
     about: BoolArray

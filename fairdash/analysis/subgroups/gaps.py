@@ -189,7 +189,7 @@ def counted(sums: Sequence[Floats], worth: float | None) -> Counts:
     """Return rows and positive rows, with weights those of independent rows.
 
     ``sums``, each (2, ...), are over all rows and over those that are positive: of
-    `Rows.marks`. ``worth`` is that of `Rows`.
+    `SearchRows.marks`. ``worth`` is that of `SearchRows`.
     """
     n_rows, n_positive = sums[0]
     if len(sums) == 1:

@@ -11,7 +11,7 @@ from fairdash.analysis.subgroups.gaps import (
     studentised,
     widest_pair,
 )
-from fairdash.analysis.subgroups.rows import Conditions, Rows
+from fairdash.analysis.subgroups.rows import Conditions, SearchRows
 
 # Standard errors; the best of many looks larger than it is.
 _ALIKE = 3.0
@@ -22,7 +22,7 @@ _SIMILAR = 0.8
 
 
 def without_redundant(
-    rows: Rows,
+    rows: SearchRows,
     candidates: Iterable[Conditions],
     inside: Callable[[Conditions], BoolArray],
     *,
@@ -69,7 +69,7 @@ def without_redundant(
 
 
 def _general(
-    rows: Rows, conditions: Conditions, inside: Callable[[Conditions], BoolArray]
+    rows: SearchRows, conditions: Conditions, inside: Callable[[Conditions], BoolArray]
 ) -> Conditions:
     """Give up conditions as long as the parent explains the gap."""
     if len(conditions) < 2:

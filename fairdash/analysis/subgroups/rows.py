@@ -19,7 +19,7 @@ Conditions = tuple[Condition, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SearchRows:
     """Rows with the value that is compared and their group.
 
     Attributes
@@ -47,12 +47,12 @@ class Rows:
 
     @property
     def mass(self) -> Floats:
-        """What each row counts."""
+        """The count of each row."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
     def marks(self) -> list[Floats]:
-        """What is summed: ones, weights, their squares, and these times numbers."""
+        """The summands: ones, weights, their squares, and these times numbers."""
         marks: list[Floats] = [np.ones(len(self))]
         if self.weight is not None or self.worth is not None:
             marks.append(self.mass)

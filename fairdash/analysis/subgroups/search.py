@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdash.analysis.subgroups.gaps import Floats, certain_gap, studentised
-from fairdash.analysis.subgroups.rows import Block, Conditions, Rows
+from fairdash.analysis.subgroups.rows import Block, Conditions, SearchRows
 
 
 def search(
-    rows: Rows, depth: int, min_size: int, critical: float, *, most: int
+    rows: SearchRows, depth: int, min_size: int, critical: float, *, most: int
 ) -> list[Conditions]:
     """Return the best conjunctions of up to ``depth`` conditions, best first.
 

@@ -1,4 +1,4 @@
-"""What a comparison of two tables says, with its numbers and captions."""
+"""The result of comparing two tables, with its numbers and captions."""
 
 import math
 from collections.abc import Callable

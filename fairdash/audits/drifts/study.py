@@ -148,7 +148,7 @@ def _scored(
 
 
 class _Scores(NamedTuple):
-    """What a model says of the rows of a table, and decides."""
+    """The scores and the decisions of a model on the rows of a table."""
 
     exact: NDArray[np.float64]
     stored: NDArray[np.float32]  # as scores are kept, so that one at a cut stays there
@@ -167,7 +167,7 @@ class _Scores(NamedTuple):
 
     @property
     def given(self) -> NDArray[np.float32] | Drawn:
-        """What `evaluate` takes."""
+        """The decisions or scores as `evaluate` takes them."""
         return self.decided if isinstance(self.decided, Drawn) else self.stored
 
 

@@ -51,7 +51,7 @@ class DriftTable:
 
     @property
     def remarks(self) -> list[str]:
-        """What was joined and why rows are not used, after the name of the table."""
+        """Joins, and reasons why rows are not used, after the name of the table."""
         return [f"{self.name}: {why}" for why in (*self.joined, *self.excluded)]
 
     @property

@@ -15,7 +15,7 @@ from fairdash._deciding import ALIKE, DECIDES, Deciding
 from fairdash._metric_names import METRIC_NAMES, ODDS, OPPORTUNITY, metric_title
 from fairdash._wording import Kpi, gap_size
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Decisions, Rows, Tested, tested
+from fairdash.audits.trials.rows import Decisions, Tested, TrialRows, tested
 from fairdash.datasets import Subgroups
 from fairdash.metrics import Drawn, compare, decision_status, evaluate, summarise_seeds
 from fairdash.scored import ScoredModel
@@ -149,7 +149,7 @@ def _evaluated(trial: Tested) -> dict[str, Any]:
     return {**table.iloc[0], **decision_facts(rows, model)}
 
 
-def decision_facts(rows: Rows, model: ScoredModel) -> dict[str, float]:
+def decision_facts(rows: TrialRows, model: ScoredModel) -> dict[str, float]:
     """Return what the decisions of a model are worth, as numbers to average over seeds.
 
     ``constant`` is 1 where it does not decide, ``alike`` where it accepts all or none
@@ -164,7 +164,9 @@ def decision_facts(rows: Rows, model: ScoredModel) -> dict[str, float]:
     }
 
 
-def _evaluated_apart(rows: Rows, model: ScoredModel, probable: bool) -> pd.DataFrame:
+def _evaluated_apart(
+    rows: TrialRows, model: ScoredModel, probable: bool
+) -> pd.DataFrame:
     """Evaluate decisions, and beside them the scores that do not make them at 0.5."""
     table = evaluate(rows.y, rows.predictions(model), **rows.groups, **rows.sampling)
     groups = rows.groups["sensitive_features"]
@@ -190,5 +192,5 @@ def _compared(trial: Tested, reference: ScoredModel, inside: bool) -> pd.DataFra
 
 
 @lru_cache(maxsize=8)
-def _reference(rows: Rows, model: ScoredModel) -> Decisions:
+def _reference(rows: TrialRows, model: ScoredModel) -> Decisions:
     return rows.decisions(model)

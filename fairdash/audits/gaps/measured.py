@@ -10,7 +10,7 @@ from fairdash._change import excludes_zero
 from fairdash._deciding import MOST_SEEDS
 from fairdash.audits.trials.memo import memoised
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, Tested, tested
+from fairdash.audits.trials.rows import Tested, TrialRows, tested
 from fairdash.datasets import Subgroups
 from fairdash.metrics import (
     TOO_FEW,
@@ -30,7 +30,7 @@ _ALL = Subgroups()
 
 
 def asked_of(
-    rows: Rows, model: ScoredModel, measure: str, *, inside: bool = False
+    rows: TrialRows, model: ScoredModel, measure: str, *, inside: bool = False
 ) -> dict[str, Any]:
     """Return what the functions of `fairdash.metrics` take to measure a model on rows.
 

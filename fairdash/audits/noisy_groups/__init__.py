@@ -1,1 +1,1 @@
-"""What is certain of true groups that are known only through noisy ones."""
+"""Certificates about true groups that are known only through noisy ones."""

@@ -15,7 +15,7 @@ from fairdash.analysis import NOISE_CONFIDENCE, Noise, Places
 from fairdash.audits.answer import Answer, Drawing
 from fairdash.audits.tables.memberships import audit_memberships
 from fairdash.audits.trials.models import Setting
-from fairdash.audits.trials.rows import Rows, tested
+from fairdash.audits.trials.rows import TrialRows, tested
 from fairdash.datasets import Subgroups
 from fairdash.methods import CATALOG
 from fairdash.methods.noisy_groups import soft_certificate, tv_curve
@@ -78,7 +78,7 @@ class Decisions(NamedTuple):
     deciding: Deciding = Deciding()
 
     @classmethod
-    def of(cls, rows: Rows, model: ScoredModel) -> Self:
+    def of(cls, rows: TrialRows, model: ScoredModel) -> Self:
         """Return what a model decides of the rows of a seed."""
         decided = rows.predictions(model)
         status = decision_status(rows.y, decided, **rows.sampling)

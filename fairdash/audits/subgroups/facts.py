@@ -1,4 +1,4 @@
-"""What a search of subgroups finds of a stored model, in words and as a table."""
+"""The search of subgroups of a stored model, in words and as a table."""
 
 from dataclasses import dataclass
 from functools import lru_cache

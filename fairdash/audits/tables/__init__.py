@@ -1,4 +1,4 @@
-"""What a table of decisions or scores says, every row counted."""
+"""Audits of a table of decisions or scores, every row counted."""
 
 from typing import TYPE_CHECKING
 

@@ -58,7 +58,7 @@ class TableAudit:
 
     @property
     def confidence(self) -> float:
-        """Of all intervals."""
+        """Confidence of all intervals."""
         return next(iter(self.audits.values())).confidence
 
     @property

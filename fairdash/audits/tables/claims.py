@@ -35,7 +35,7 @@ class Claim:
 
     @property
     def about(self) -> tuple[int, str, str, str | None, str | None]:
-        """What is claimed, without the batch."""
+        """The claim itself, without the batch."""
         return self.limit, self.feature, self.group, self.other, self.subgroup
 
 

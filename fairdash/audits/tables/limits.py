@@ -43,7 +43,7 @@ _JUNIT = {
 
 @dataclass(frozen=True, eq=False)
 class PolicyCheck:
-    """What became of every limit of a policy."""
+    """The judgement of every limit of a policy."""
 
     policy: Policy
     audited: audit.TableAudit

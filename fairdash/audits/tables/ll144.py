@@ -49,7 +49,7 @@ class BiasAudit(NamedTuple):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is doubtful about the rows of any table, each once."""
+        """Doubts about the rows of any table, each once."""
         remarks = [text for rows in self.counted.values() for text in rows.remarks]
         return tuple(dict.fromkeys(remarks))
 

@@ -49,7 +49,7 @@ _LAST = 5  # failing batches that are printed
 
 @dataclass(frozen=True)
 class Batch:
-    """What a batch came to.
+    """The result of a batch.
 
     Attributes
     ----------

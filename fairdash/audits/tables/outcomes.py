@@ -46,7 +46,7 @@ OF_CLASS = ("selection_rate", "true_positive_rate", "false_positive_rate", "prec
 
 @dataclass(frozen=True, eq=False)
 class OutcomesAudit:
-    """What `audit_outcomes` found, each table long: a row per estimate.
+    """The result of `audit_outcomes`, each table long: a row per estimate.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def _readable(table: pd.DataFrame) -> pd.DataFrame:
     return readable
 
 
-class _Part(NamedTuple):
+class _OutcomePart(NamedTuple):
     """One outcome with what is predicted of it, by measure."""
 
     outcome: str
@@ -310,17 +310,17 @@ def _speech(kind: str, outcome: str, feature: str) -> Speech:
     return Speech(decided, f"“{outcome}”", feature)
 
 
-def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_Part]:
+def _parts(kind: str, y: Any, predicted: Any, top: float) -> list[_OutcomePart]:
     """Return the outcomes that predictions of a kind are audited by."""
     if kind == "numbers":
         measures = catalog.NUMBER_MEASURES if y is not None else ["mean_prediction"]
-        return [_Part("", y, dict.fromkeys(measures, predicted))]
+        return [_OutcomePart("", y, dict.fromkeys(measures, predicted))]
     if kind == "ranking":
         return _parts_of_ranking(predicted, top)
     return _parts_of_classes(y, predicted)
 
 
-def _parts_of_ranking(predicted: Any, top: float) -> list[_Part]:
+def _parts_of_ranking(predicted: Any, top: float) -> list[_OutcomePart]:
     """Return the share in the top, and the exposure over all places."""
     scores = pd.to_numeric(pd.Series(predicted), errors="coerce").to_numpy(float)
     if not 0 < top < 1 or round(top * len(scores)) < 1:
@@ -330,12 +330,12 @@ def _parts_of_ranking(predicted: Any, top: float) -> list[_Part]:
     # Rows that share the last place of the top are in it with a chance.
     in_top = Drawn(catalog.share_of_top(scores, top))
     return [
-        _Part(f"top {100 * top:g}%", None, {"selection_rate": in_top}),
-        _Part("", None, {"exposure": predicted}),
+        _OutcomePart(f"top {100 * top:g}%", None, {"selection_rate": in_top}),
+        _OutcomePart("", None, {"exposure": predicted}),
     ]
 
 
-def _parts_of_classes(y: Any, predicted: Any) -> list[_Part]:
+def _parts_of_classes(y: Any, predicted: Any) -> list[_OutcomePart]:
     """Return each class against the rest."""
     predicted_labels = pd.Series(predicted).map(value_label)
     true_labels = None if y is None else pd.Series(y).map(value_label)
@@ -355,5 +355,5 @@ def _parts_of_classes(y: Any, predicted: Any) -> list[_Part]:
         if true_labels is not None:
             is_true = (true_labels == name).to_numpy(np.int8)
         is_predicted = (predicted_labels == name).to_numpy(np.int8)
-        parts.append(_Part(name, is_true, dict.fromkeys(measures, is_predicted)))
+        parts.append(_OutcomePart(name, is_true, dict.fromkeys(measures, is_predicted)))
     return parts

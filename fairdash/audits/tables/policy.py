@@ -162,7 +162,7 @@ class Limit(BaseModel):
 
 
 class Policy(TableQuestion):
-    """What `fairdash check --policy` reads."""
+    """A policy, as `fairdash check --policy` reads it."""
 
     groups: tuple[str, ...] = Field(min_length=1, description="Columns of the groups.")
     confidence: float = Field(0.95, gt=0, lt=1)
@@ -214,7 +214,7 @@ class Policy(TableQuestion):
 
     @property
     def question(self) -> TableQuestion:
-        """What the table is asked: of every measure that has a limit, and others."""
+        """The question to the table: every measure that has a limit, and others."""
         fields = {name: getattr(self, name) for name in TableQuestion.model_fields}
         limited = [limit.measure for limit in self.limits]
         fields["measures"] = tuple(dict.fromkeys([*limited, *self.measures]))

@@ -1,4 +1,4 @@
-"""What is asked of a table: groups, decisions, outcomes, and which rows count."""
+"""A question to a table: groups, decisions, outcomes, and which rows count."""
 
 from typing import Any, Self
 
@@ -23,7 +23,7 @@ from fairdash.datasets import (
 
 
 class TableQuestion(BaseModel):
-    """What is asked of a table.
+    """A question to a table.
 
     A column of groups is named with all its values or some: "race=White,Black". Neither
     a decision nor a score is needed where a model scores the rows.
@@ -122,7 +122,7 @@ class TableQuestion(BaseModel):
 
     @property
     def decided(self) -> str:
-        """What a positive decision is, in sentences."""
+        """A positive decision, as sentences name it."""
         if self.decision:
             return f"decided {self.decision}"
         return f"predicted {self.outcome or 'positive'}"

@@ -1,4 +1,4 @@
-"""What a monitor watches: its source, which is read batch by batch."""
+"""The source of a monitor, which is read batch by batch."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ WATCHED = ("selection_rate", "true_positive_rate", "false_positive_rate", "accur
 
 @dataclass(frozen=True)
 class Monitor:
-    """What is watched.
+    """A source that is watched, and the policy it is held to.
 
     Attributes
     ----------

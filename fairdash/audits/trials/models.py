@@ -16,7 +16,7 @@ from fairdash.sweep import BASELINE, model_label, planning
 
 
 class TrainingOptions(NamedTuple):
-    """What a run decides of a model beside method, parameters and seed.
+    """The options of a run, beside method, parameters and seed of a model.
 
     ``train_rows`` are the most rows trained on, None for all; ``now`` says whether this
     version of fairdash would train the same model.
@@ -60,7 +60,7 @@ class Setting:
 
     @property
     def colour_role(self) -> str:
-        """What gives it its colour: that of its method, or its own."""
+        """The role that gives its colour: that of its method, or its own."""
         method = CATALOG.get(self.method)
         return method.colour_role if method else self.method
 
@@ -76,7 +76,7 @@ class Setting:
 
     @property
     def score_name(self) -> str:
-        """What its scores are called: their column, or the label of the model."""
+        """The name of its scores: their column, or the label of the model."""
         return self.label if self.score is None else self.score.column
 
     @property
@@ -96,7 +96,7 @@ class Setting:
 
     @property
     def contents(self) -> tuple[Hashable, ...]:
-        """What every number of it follows from, to keep them by."""
+        """The facts that settle every number of it, as a key to keep them by."""
         return self.method, self.label, tuple(t.contents for t in self.trials)
 
     def on(self, splits: Collection[int | None]) -> "Setting":

@@ -55,7 +55,7 @@ def own_probabilities(
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class TrialRows:
     """Some rows of a data set and their groups.
 
     ``groups`` are the keyword arguments sensitive_features, subgroups and min_size.
@@ -212,7 +212,7 @@ class Tested(NamedTuple):
     subgroups: Subgroups
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> TrialRows:
         """The rows, as of `rows_of`."""
         return rows_of(self.store, self.dataset_id, self.model.split, self.subgroups)
 
@@ -241,7 +241,7 @@ def alike_advice(store: Store, model: Setting, dataset_id: str) -> str:
     )
 
 
-def _accepted_and_outcomes(rows: Rows, model: ScoredModel) -> tuple[float, float]:
+def _accepted_and_outcomes(rows: TrialRows, model: ScoredModel) -> tuple[float, float]:
     decided = rows.decisions(model)
     chance = decided.chance if isinstance(decided, Drawn) else decided
     weight = rows.sample_weight
@@ -258,7 +258,7 @@ def rows_of(
     seed: int | None,
     subgroups: Subgroups,
     part: Literal["test", "validation"] = "test",
-) -> Rows:
+) -> TrialRows:
     """Return the rows of a part of a split under ``subgroups``; all rows of no seed."""
     dataset = store.dataset(dataset_id)
     if seed is None:
@@ -268,7 +268,7 @@ def rows_of(
     return _rows(store, dataset_id, where, subgroups)
 
 
-def decided_part(rows: Rows) -> Part:
+def decided_part(rows: TrialRows) -> Part:
     """Return rows, and their estimable subgroups, as a certified choice takes them."""
     labels = np.asarray(rows.groups["subgroups"])
     local = rows.local_di(np.zeros(len(rows.where), np.int64))
@@ -280,7 +280,7 @@ def decided_part(rows: Rows) -> Part:
 
 def rows_trained_on(
     store: Store, dataset_id: str, model: ScoredModel, subgroups: Subgroups
-) -> Rows:
+) -> TrialRows:
     """Return the rows a model was trained on, in the order of its weights."""
     n_rows = store.artifact(model.source.key).train_rows()
     return rows_to_train_on(store, dataset_id, model.seed, n_rows, subgroups)
@@ -289,7 +289,7 @@ def rows_trained_on(
 @lru_cache(maxsize=8)
 def rows_to_train_on(
     store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
-) -> Rows:
+) -> TrialRows:
     """Return the rows that trials of a seed train on, at most ``n_rows`` of them."""
     where = training_rows(store.dataset(dataset_id), seed, n_rows)
     return _rows(store, dataset_id, where, subgroups)
@@ -297,7 +297,7 @@ def rows_to_train_on(
 
 def _rows(
     store: Store, dataset_id: str, where: NDArray[np.int64], subgroups: Subgroups
-) -> Rows:
+) -> TrialRows:
     dataset = store.dataset(dataset_id)
     any_size = subgroups.model_copy(update={"min_size": 1})
     groups = {
@@ -305,7 +305,7 @@ def _rows(
         "subgroups": _labels(store, dataset_id, any_size).iloc[where],
         "min_size": subgroups.min_size,
     }
-    return Rows(store, dataset, where, dataset.y[where], groups)
+    return TrialRows(store, dataset, where, dataset.y[where], groups)
 
 
 @lru_cache(maxsize=32)

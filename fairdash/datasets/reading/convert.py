@@ -10,7 +10,7 @@ from fairdash.datasets.reading.format import TableFormat
 from fairdash.datasets.reading.memory import Memory
 from fairdash.datasets.reading.parquet import write_table
 from fairdash.datasets.reading.registry import (
-    Rows,
+    OpenedFile,
     open_rows,
     reader_named,
     sniff,
@@ -81,7 +81,7 @@ def convert_table(
     return TableFile(form, n_rows, len(names))
 
 
-def _notes(rows: Rows, names: list[str]) -> TableNotes:
+def _notes(rows: OpenedFile, names: list[str]) -> TableNotes:
     noted = rows.notes
     named = {**noted.renamed, **renamed(rows.header, names)}
     return noted.model_copy(update={"renamed": named})

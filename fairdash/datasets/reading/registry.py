@@ -22,7 +22,7 @@ _PACKAGE = "fairdash.datasets.reading.readers"
 _ADDED: list["Reader"] = []
 
 
-class Rows(Protocol):
+class OpenedFile(Protocol):
     """An opened file.
 
     Attributes
@@ -59,7 +59,7 @@ class Reader:
     sniff : callable
         Returns how a source of this kind is written.
     read : callable
-        Opens a source as `Rows`, and returns how it was read in the end.
+        Opens a source as an `OpenedFile`, and returns how it was read in the end.
     finds, takes : str
         For the documentation: what is found out of a file, and which argument of
         `read_table` says it instead.
@@ -82,7 +82,7 @@ class Reader:
     suffixes: tuple[str, ...]
     fits: Callable[[Source, bytes], bool]
     sniff: Callable[[Source], TableFormat]
-    read: Callable[[Source, TableFormat, Scratch], tuple[Rows, TableFormat]]
+    read: Callable[[Source, TableFormat, Scratch], tuple[OpenedFile, TableFormat]]
     finds: str = ""
     takes: str = ""
     has_sheets: bool = False
@@ -166,7 +166,7 @@ def sniff(source: Source) -> TableFormat:
 
 def open_rows(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat, Reader]:
+) -> tuple[OpenedFile, TableFormat, Reader]:
     """Open a file as it is written, and return its reader as well."""
     reader = reader_named(form.kind)
     load(reader.library)  # else an error names the extra

@@ -95,7 +95,7 @@ class Request(NamedTuple):
     n_new: int
 
 
-class Answer(NamedTuple):
+class CheckAnswer(NamedTuple):
     """Content of a bundle: new tables by sha256, keys of the data set of each run."""
 
     tables: dict[str, reading.TableFile]
@@ -117,14 +117,14 @@ def open_bundle(files: Sequence[BinaryIO]) -> box.Handler:
 
     It writes the arrays into the second file.
 
-    It takes a `Request` and returns an `Answer`, both as JSON.
+    It takes a `Request` and returns an `CheckAnswer`, both as JSON.
     """
 
     def handle(message: bytes) -> bytes:
         request = TypeAdapter(Request).validate_json(message)
         with _opened(files[0]) as bundle:
             answer = _Check(bundle, request, files).answer()
-        return TypeAdapter(Answer).dump_json(answer)
+        return TypeAdapter(CheckAnswer).dump_json(answer)
 
     return handle
 
@@ -220,7 +220,7 @@ class _Check:
         self._new = iter(rest[n_present : n_present + request.n_new])
         self._scratch = iter(rest[n_present + request.n_new :])
 
-    def answer(self) -> Answer:
+    def answer(self) -> CheckAnswer:
         if self._facts.version != RESULTS_VERSION:
             raise ValueError(
                 f"its runs are of results version {self._facts.version}, this is "
@@ -239,7 +239,7 @@ class _Check:
                 self._read_models(run, spec, dataset, curves)
                 self._read_summaries(run)
         self._arrays.flush()
-        return Answer(tables, data_keys)
+        return CheckAnswer(tables, data_keys)
 
     def _read_tables(self) -> dict[str, reading.TableFile]:
         tables = dict[str, reading.TableFile]()

@@ -141,7 +141,7 @@ def _checked(store: Store, file: Path | IO[bytes]) -> Iterator[_Bundle]:
             owner=owner,
             limits=LIMITS,
         )
-        answer = TypeAdapter(check.Answer).validate_json(response)
+        answer = TypeAdapter(check.CheckAnswer).validate_json(response)
         ids = [key[:ID_LENGTH] for key in answer.data_keys]
         runs = [
             _Run(packed, spec, digest, dataset_id)

@@ -12,7 +12,7 @@ from fairdash._arrays import BoolArray, Codes, FloatArray
 _ROUNDING = 1e-9  # a gap that equals the tolerance keeps it
 
 
-class Condition(NamedTuple):
+class RuleCondition(NamedTuple):
     """One column above a threshold, or at most the threshold."""
 
     feature: int
@@ -67,9 +67,9 @@ class Completed(NamedTuple):
 
 def possible_conditions(
     X: FloatArray, n_bins: int, min_support: float
-) -> tuple[list[Condition], BoolArray]:
+) -> tuple[list[RuleCondition], BoolArray]:
     """Return the conditions on one column, and the rows that meet each, as rows."""
-    conditions: dict[bytes, tuple[Condition, BoolArray]] = {}
+    conditions: dict[bytes, tuple[RuleCondition, BoolArray]] = {}
     for feature, x in enumerate(X.T):
         values = np.unique(x)
         if len(values) > 2:
@@ -83,7 +83,7 @@ def possible_conditions(
             if support < max(min_support, 0.5 / len(x)):
                 continue
             for above, met in ((True, high), (False, ~high)):
-                condition = Condition(feature, float(threshold), above)
+                condition = RuleCondition(feature, float(threshold), above)
                 # Of conditions that the same rows meet the first is enough.
                 key = np.packbits(met).tobytes()
                 conditions.setdefault(key, (condition, met))

@@ -12,9 +12,9 @@ from fairdash.methods.declare import Method, param
 from fairdash.methods.noisy_groups import estimators
 from fairdash.methods.noisy_groups.game import (
     Adam,
-    Answer,
+    BestAnswer,
+    GameRows,
     Opponent,
-    Rows,
     SideRows,
     ViolationFunction,
     violation_function,
@@ -65,13 +65,13 @@ class NoisyGroupsDRO(LearnedRadius, estimators.RobustClassifier):
         accepts="float, mapping or sequence",
     )
 
-    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
+    def _opponents(self, models: Sequence[Self], rows: GameRows) -> list[Opponent]:
         radius = _radii(models)
         rate = estimators.column(models, "adversary_rate")
         return [AscentInBall(side, radius, rate) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, training: TrainingRows
+        self, models: Sequence[Self], rows: GameRows, training: TrainingRows
     ) -> ViolationFunction:
         radius = _radii(models)
         slack = estimators.column(models, "slack")
@@ -137,7 +137,7 @@ class AscentInBall:
 
     def answer(
         self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
-    ) -> Answer:
+    ) -> BestAnswer:
         """Return means and weights at the distributions reached, then climb."""
         p = self._p[:, :, :-2]
         weights = p * self._counts[:, :-2]
@@ -150,7 +150,7 @@ class AscentInBall:
         scale = (multiplier / mass)[:, :, None]
         p += self._adam.step(scale * (v[:, None, :] - mean[:, :, None]))
         self._project()
-        return Answer(mean, pull)
+        return BestAnswer(mean, pull)
 
     def _project(self) -> None:
         """Project onto the ball, as `project_tv_ball` does for one distribution.
@@ -207,7 +207,7 @@ def _level(
 
 
 def drawn_violations(
-    rows: Rows,
+    rows: GameRows,
     training: TrainingRows,
     radius: Float32Array,
     slack: Float32Array,
@@ -244,7 +244,7 @@ def drawn_violations(
 
 
 def _tilted(
-    rows: Rows, training: TrainingRows, radii: Float32Array, moves: Float32Array
+    rows: GameRows, training: TrainingRows, radii: Float32Array, moves: Float32Array
 ) -> list[Float32Array]:
     """Return the tilted distributions over each side's distinct rows.
 

@@ -145,12 +145,12 @@ class GameClassifier(NoisyGroupsClassifier):
     )
 
     def _opponents(
-        self, models: Sequence[Self], rows: game.Rows
+        self, models: Sequence[Self], rows: game.GameRows
     ) -> list[game.Opponent]:
         return [game.GivenGroups(side) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: game.Rows, training: TrainingRows
+        self, models: Sequence[Self], rows: game.GameRows, training: TrainingRows
     ) -> game.ViolationFunction:
         return game.violation_function(rows, column(models, "slack"))
 
@@ -264,7 +264,7 @@ class NoisyGroupsUnconstrained(GameClassifier):
     random_state: Any = NO_RANDOM_STATE
 
     def _violations(
-        self, models: Sequence[Self], rows: game.Rows, training: TrainingRows
+        self, models: Sequence[Self], rows: game.GameRows, training: TrainingRows
     ) -> game.ViolationFunction:
         return lambda decided: np.zeros(len(decided), np.float32)
 

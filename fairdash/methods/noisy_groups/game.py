@@ -65,7 +65,7 @@ class SideRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class GameRows:
     """Distinct training rows with the constant feature last.
 
     Attributes
@@ -113,7 +113,7 @@ def compress(
     groups: NDArray[np.generic],
     sides: tuple[Side, ...],
     weight: NDArray[np.float64] | None = None,
-) -> Rows:
+) -> GameRows:
     """Merge equal rows and sort by outcome, where a rate asks for it, and by group.
 
     ``weight`` says how many rows each stands for, above 0.
@@ -141,7 +141,7 @@ def compress(
         ends = np.searchsorted(codes[first][span], np.arange(len(groups) + 1))
         group_slices = tuple(slice(int(a), int(b)) for a, b in pairwise(ends))
         side_rows.append(SideRows(side, span, occurrences[span], group_slices, sizes))
-    return Rows(
+    return GameRows(
         X=np.column_stack([features[first], np.ones(len(first), np.float32)]),
         sign=np.where(y[first] == 1, 1, -1).astype(np.float32),
         share=(occurrences / n).astype(np.float32),
@@ -150,7 +150,7 @@ def compress(
     )
 
 
-class Answer(NamedTuple):
+class BestAnswer(NamedTuple):
     """Worst mean of every group, (k, m), and the rows' weights, (k, n_side)."""
 
     mean: Float32Array
@@ -164,7 +164,7 @@ class Opponent(Protocol):
 
     def answer(
         self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
-    ) -> Answer:
+    ) -> BestAnswer:
         """Return the means and the pull on each row."""
         ...
 
@@ -178,9 +178,11 @@ class GivenGroups:
 
     def answer(
         self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
-    ) -> Answer:
+    ) -> BestAnswer:
         """Return the means of the noisy groups."""
-        return Answer(by_model(v, self.weights.T), by_model(multiplier, self.weights))
+        return BestAnswer(
+            by_model(v, self.weights.T), by_model(multiplier, self.weights)
+        )
 
 
 class Candidate(NamedTuple):
@@ -248,7 +250,7 @@ class Adam:
 
 
 def play(
-    rows: Rows,
+    rows: GameRows,
     opponents: Sequence[Opponent],
     *,
     learning_rate: Float32Array,
@@ -329,7 +331,7 @@ def best_candidate(error: ArrayLike, violation: ArrayLike) -> int:
 
 
 def slopes(
-    rows: Rows,
+    rows: GameRows,
     opponents: Sequence[Opponent],
     phi: Float32Array,
     multiplier: Float32Array,
@@ -385,7 +387,7 @@ def shrink(multiplier: Float32Array, radius: float = 1.0) -> Float32Array:
 
 
 def violation_function(
-    rows: Rows,
+    rows: GameRows,
     slack: Float32Array,
     worst: Callable[[SideRows, Float32Array], Float32Array] | None = None,
 ) -> ViolationFunction:

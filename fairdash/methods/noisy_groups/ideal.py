@@ -15,7 +15,7 @@ from fairdash.methods.mixture import MixtureClassifier
 from fairdash.methods.noisy_groups import estimators, soft_method
 from fairdash.methods.noisy_groups.game import (
     Adam,
-    Rows,
+    GameRows,
     SideRows,
     compress,
     shrink,
@@ -104,7 +104,9 @@ class NoisyGroupsIdeal(
             ask = StopRequest(self, root.subcontext("part", max_subtasks=None))
             model._play_rounds(rows, soft_method.noises([model]), ask)
 
-    def _play_rounds(self, rows: Rows, b: Float32Array, stopped: StopRequest) -> None:
+    def _play_rounds(
+        self, rows: GameRows, b: Float32Array, stopped: StopRequest
+    ) -> None:
         """Play Algorithm 1, each best response by Algorithm 3; keep the mixture."""
         radius = self.n_rounds**0.25  # R of the paper
         rate = self.n_responses**-0.5
@@ -175,7 +177,7 @@ class WorstSoft(soft_method.SoftOpponent):
     """The exact worst memberships of each group: `soft_ratio_max`."""
 
     def _memberships(
-        self, cells: soft_method.Cells, multiplier: Float32Array
+        self, cells: soft_method.GroupCells, multiplier: Float32Array
     ) -> Float32Array:
         prior = self._prior.astype(np.float64)
         size = cells.size.astype(np.float64)
@@ -226,13 +228,13 @@ class PenalisedSoft(soft_method.SoftOpponent):
         self._w = project_simplex(w + self._rate * multiplier[:, None, None] * gain)
 
     def _memberships(
-        self, cells: soft_method.Cells, multiplier: Float32Array
+        self, cells: soft_method.GroupCells, multiplier: Float32Array
     ) -> Float32Array:
         return self._w[:, :, :2]
 
 
 def _climb(
-    rows: Rows,
+    rows: GameRows,
     climbers: Sequence[PenalisedSoft],
     phi: Float32Array,
     multiplier: Float32Array,

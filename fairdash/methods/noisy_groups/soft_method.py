@@ -13,9 +13,9 @@ from fairdash.methods.noisy_groups import estimators
 from fairdash.methods.noisy_groups.game import (
     CLIP,
     Adam,
-    Answer,
+    BestAnswer,
+    GameRows,
     Opponent,
-    Rows,
     SideRows,
     ViolationFunction,
     by_model,
@@ -75,13 +75,13 @@ class NoisyGroupsSoft(LearnedShares, estimators.RobustClassifier):
     noise_level: float = NOISE_LEVEL
     group_given_noisy: Any = GROUP_GIVEN_NOISY
 
-    def _opponents(self, models: Sequence[Self], rows: Rows) -> list[Opponent]:
+    def _opponents(self, models: Sequence[Self], rows: GameRows) -> list[Opponent]:
         b = noises(models)
         rate = estimators.column(models, "adversary_rate")
         return [AscentSoft(side, b, rate) for side in rows.sides]
 
     def _violations(
-        self, models: Sequence[Self], rows: Rows, training: TrainingRows
+        self, models: Sequence[Self], rows: GameRows, training: TrainingRows
     ) -> ViolationFunction:
         return soft_violations(rows, noises(models), estimators.column(models, "slack"))
 
@@ -113,7 +113,7 @@ def noises(models: Sequence[Any]) -> Float32Array:
 
 
 def soft_violations(
-    rows: Rows, group_given_noisy: Float32Array, slack: Float32Array
+    rows: GameRows, group_given_noisy: Float32Array, slack: Float32Array
 ) -> ViolationFunction:
     """Return the exact violations over soft memberships: see `soft_group_rates`."""
 
@@ -133,7 +133,7 @@ def soft_violations(
     return violation_function(rows, slack, worst)
 
 
-class Cells(NamedTuple):
+class GroupCells(NamedTuple):
     """Rows by noisy group and decision; each array has shape (k, n_noisy, 2).
 
     Attributes
@@ -167,7 +167,7 @@ class SoftOpponent(ABC):
 
     def answer(
         self, v: Float32Array, decided: BoolArray, multiplier: Float32Array
-    ) -> Answer:
+    ) -> BestAnswer:
         """Return the means and the pull at this opponent's memberships."""
         cells = self.cells(v, decided)
         w = self._memberships(cells, multiplier)  # (k, n_noisy, 2, m)
@@ -180,9 +180,9 @@ class SoftOpponent(ABC):
             yes = coefficient[:, group, 1:]
             pull[:, part] = no + (yes - no) * decided[:, part]
         pull *= self._rows.counts / self._rows.sizes.sum()
-        return Answer(mean, pull)
+        return BestAnswer(mean, pull)
 
-    def cells(self, v: Float32Array, decided: BoolArray) -> Cells:
+    def cells(self, v: Float32Array, decided: BoolArray) -> GroupCells:
         """Return the cells of a side, in each noisy group no and then yes."""
         cut = np.minimum(v, CLIP)
         shape = (len(v), len(self._rows.groups), 2)
@@ -197,9 +197,9 @@ class SoftOpponent(ABC):
             for values, sums in ((v, total), (cut, cut_total)):
                 sums[:, group, 1] = (values[:, part] * yes).sum(axis=1)
                 sums[:, group, 0] = by_model(values[:, part], share) - sums[:, group, 1]
-        return Cells(size, total, cut_total)
+        return GroupCells(size, total, cut_total)
 
-    def shares(self, cells: Cells) -> Float32Array:
+    def shares(self, cells: GroupCells) -> Float32Array:
         """Return P(cell | noisy group), the rows beyond this side third."""
         prior = self._prior[:, None]
         rest = np.maximum(prior - cells.size.sum(axis=-1, keepdims=True), 0)
@@ -207,7 +207,7 @@ class SoftOpponent(ABC):
             np.concatenate([cells.size, rest], axis=-1) / prior, dtype=np.float32
         )
 
-    def gain(self, cells: Cells, w: Float32Array) -> Float32Array:
+    def gain(self, cells: GroupCells, w: Float32Array) -> Float32Array:
         """Return the slope of each group's mean in the memberships ``w``."""
         size = cells.size[..., None]
         total = cells.total[..., None]
@@ -219,7 +219,9 @@ class SoftOpponent(ABC):
         return gain
 
     @abstractmethod
-    def _memberships(self, cells: Cells, multiplier: Float32Array) -> Float32Array: ...
+    def _memberships(
+        self, cells: GroupCells, multiplier: Float32Array
+    ) -> Float32Array: ...
 
 
 class AscentSoft(SoftOpponent):
@@ -236,7 +238,7 @@ class AscentSoft(SoftOpponent):
         self._w = np.repeat(group_given_noisy[:, :, None], 3, axis=2)
         self._adam = Adam(self._w.shape, rate[:, None, None, None])
 
-    def _memberships(self, cells: Cells, multiplier: Float32Array) -> Float32Array:
+    def _memberships(self, cells: GroupCells, multiplier: Float32Array) -> Float32Array:
         gradient = self.gain(cells, self._w) * multiplier[:, None, None]
         climbed = self._w + self._adam.step(gradient)
         self._w = self._projected(climbed, self.shares(cells))

@@ -177,7 +177,7 @@ class _Models(NamedTuple):
 
     @property
     def mass(self) -> counting.Counts | None:
-        """What rows count, None where all count once."""
+        """The count of every row, None where all count once."""
         return self.weight if self.people is None else self.people
 
     def counted(self, place: Codes, n_places: int) -> "_Counted":

@@ -98,7 +98,7 @@ def _is_clear(finding: Finding) -> bool:
 
 @dataclass(frozen=True)
 class Speech:
-    """What a table calls a positive decision, the outcome, and the column of groups.
+    """A table's names of a positive decision, the outcome, and the column of groups.
 
     ``favourable`` says whether a positive decision is good for the person; None where
     that is not known.
@@ -111,7 +111,7 @@ class Speech:
 
     @property
     def missed(self) -> str:
-        """What happens to a row with the outcome that is not decided positive."""
+        """The fate of a row with the outcome that is not decided positive."""
         return "wrongly rejected" if self.favourable else "missed"
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What is looked at in the playground: the people, the method and one beside it."""
+"""The reader's choices in the playground: the people, the method and one beside it."""
 
 from dataclasses import dataclass, field
 from functools import partial

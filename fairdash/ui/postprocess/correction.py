@@ -14,7 +14,7 @@ from fairdash.datasets import Dataset
 from fairdash.scored import DecisionRule, ScoredModel
 from fairdash.ui.selection import Fields, SharedFields, bound, bound_entry
 from fairdash.ui.widgets.pick_rule import chosen_rule, pick_rule
-from fairdash.ui.widgets.scores import Scored, Source, scored
+from fairdash.ui.widgets.scores import Scored, ScoreSource, scored
 from fairdash.ui.widgets.state import BY_KEY
 
 RAMP = "ramp"
@@ -34,7 +34,7 @@ class CorrectionFields(Fields):
 class Choice(NamedTuple):
     """The choices of the controls: scores, target rate, method, parameters."""
 
-    source: Source
+    source: ScoreSource
     target: str
     method: str = RAMP
     params: tuple[tuple[str, Any], ...] = ()
@@ -53,7 +53,7 @@ class Corrected:
     fitted: postprocessing.PostProcessor
     report: postprocessing.Report
 
-    def facts(self, source: Source, dataset: Dataset) -> tuple[str, ...]:
+    def facts(self, source: ScoreSource, dataset: Dataset) -> tuple[str, ...]:
         """Return the context line: table, scores, rows or the people they count."""
         split, noun = self.data.split, dataset.roles.noun
         before = f"before: {source.model.rule.words()}"
@@ -99,7 +99,7 @@ def other_methods() -> str:
     return "\n\n".join([*lines, "Their figure shows the rules as lines."])
 
 
-def pick_scores(sources: Sequence[Source]) -> Source:
+def pick_scores(sources: Sequence[ScoreSource]) -> ScoreSource:
     """Draw the choice of scores."""
     by_id = {source.id: source for source in sources}
     chosen = st.selectbox(
@@ -168,13 +168,15 @@ def fit(data: Scored, choice: Choice) -> Corrected:
 @st.cache_resource(
     max_entries=8, show_spinner="Fitting other methods…", hash_funcs=BY_KEY
 )
-def baselines(dataset_id: str, source: Source, method: str) -> postprocessing.Baselines:
+def baselines(
+    dataset_id: str, source: ScoreSource, method: str
+) -> postprocessing.Baselines:
     """Return the methods that ``method`` is compared with, fitted on the same rows."""
     learned = scored(dataset_id, source).split.calibration
     return postprocessing.fit_baselines(learned, beside=method)
 
 
-def _first(sources: Sequence[Source]) -> Source:
+def _first(sources: Sequence[ScoreSource]) -> ScoreSource:
     """Return the source of the model and seed that other pages look at, if any."""
     chosen = SharedFields.here()
     of_model = [source for source in sources if source.setting == chosen.model]

@@ -21,7 +21,7 @@ from fairdash.ui.postprocess.correction import (
 )
 from fairdash.ui.selection import Fields, bound, choose
 from fairdash.ui.widgets.pick_rule import chosen_rule
-from fairdash.ui.widgets.scores import Scored, Source, scored
+from fairdash.ui.widgets.scores import Scored, ScoreSource, scored
 from fairdash.ui.widgets.state import BY_KEY, live_component
 
 HAND = "hand"  # the target rate is what the slider says
@@ -102,13 +102,13 @@ def _rate_by_hand(rows: postprocessing.ScoredRows) -> float:
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_KEY)
-def previews(dataset_id: str, source: Source) -> list[postprocessing.RampPreview]:
+def previews(dataset_id: str, source: ScoreSource) -> list[postprocessing.RampPreview]:
     """Return by group what the browser shows while a slider moves."""
     rows = scored(dataset_id, source).split.calibration
     return postprocessing.RampPreview.of_rows(rows)
 
 
-def pick_post(sources: Sequence[Source]) -> Choice:
+def pick_post(sources: Sequence[ScoreSource]) -> Choice:
     """Draw the choice of scores, method, target rate of the ramp and decision rule."""
     source = pick_scores(sources)
     method = pick_method()
@@ -164,7 +164,7 @@ def live_ramp(
     )
 
 
-def ramp_here(source: Source) -> Choice:
+def ramp_here(source: ScoreSource) -> Choice:
     """Return the scores and the target rate of the URL, without a control."""
     target = RampFields.here().target_rate
     usual = "accuracy" if chosen_rule().usual else BEFORE

@@ -27,7 +27,7 @@ _MOST_LIMIT = 0.5  # unless the sweep was asked for with a larger one
 
 @dataclass(frozen=True)
 class SweepFields(Fields):
-    """What the address says beside what every page knows."""
+    """Fields of the address that this page has beside those of every page."""
 
     # The largest gap that is accepted.
     limit: float | None = None
@@ -42,7 +42,7 @@ class SweepFields(Fields):
 
 @dataclass(frozen=True)
 class Controls:
-    """What the reader set: a trained setting, and how fronts are judged."""
+    """The reader's choices: a trained setting, and how fronts are judged."""
 
     place: int  # of the setting in ``means``
     method: str

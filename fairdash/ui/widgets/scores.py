@@ -26,7 +26,7 @@ class ScoreFields(Fields):
     scores: str | None = field(default=None, metadata=OF_RUN)
 
 
-class Source(NamedTuple):
+class ScoreSource(NamedTuple):
     """A model on a split, its scores to be post-processed, and the id of its setting.
 
     Own scores come from a model of somebody else, so all rows but the test rows serve
@@ -47,14 +47,14 @@ class Source(NamedTuple):
         """Label of the rows used to learn thresholds."""
         return "calibration" if self.model.is_own else "validation"
 
-    def decided_by(self, rule: DecisionRule) -> "Source":
+    def decided_by(self, rule: DecisionRule) -> "ScoreSource":
         """Return the source with another rule by which its model decides."""
         return self._replace(model=self.model.decided_by(rule))
 
 
 def post_sources(
     models: Sequence[Setting], own: Sequence[Setting], run_id: str | None = None
-) -> list[Source]:
+) -> list[ScoreSource]:
     """Return the scores that can be post-processed, the most likely choice first.
 
     The plain model comes first, whose gap is to be corrected, then the model that other
@@ -71,21 +71,21 @@ def post_sources(
     return sources
 
 
-def _trained_sources(setting: Setting) -> list[Source]:
+def _trained_sources(setting: Setting) -> list[ScoreSource]:
     """Return a source for every seed of a setting, labelled by seed if several."""
     sources = []
     for model in setting.trials:
         label = setting.label
         if len(setting.trials) > 1:
             label = f"{setting.label}, seed {model.seed}"
-        sources.append(Source(label, setting.id, model))
+        sources.append(ScoreSource(label, setting.id, model))
     return sources
 
 
-def _own_source(setting: Setting) -> Source:
+def _own_source(setting: Setting) -> ScoreSource:
     model = setting.trials[0].on_split(_OWN_SPLIT)
     noun = "Scores" if isinstance(model.source, File) else "Column"
-    return Source(f"{noun} {setting.score_name}", setting.id, model)
+    return ScoreSource(f"{noun} {setting.score_name}", setting.id, model)
 
 
 def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
@@ -96,7 +96,7 @@ def own_margins(dataset: Dataset, own: ScoreColumn) -> tuple[Any, ScoreType]:
     return as_margins(values, own.kind), own.kind
 
 
-def what_margins_are(source: Source, dataset_id: str) -> str:
+def what_margins_are(source: ScoreSource, dataset_id: str) -> str:
     """Say on which scale thresholds of own scores are, if not on that of the scores."""
     column = source.model.score
     if column is None or column.threshold is None:
@@ -139,7 +139,7 @@ class Scored:
 
 
 @st.cache_resource(max_entries=8, show_spinner="Sorting scores…", hash_funcs=BY_KEY)
-def scored(dataset_id: str, source: Source) -> Scored:
+def scored(dataset_id: str, source: ScoreSource) -> Scored:
     """Return the scores of a source by group; raises ValueError if groups are tiny."""
     dataset = store().dataset(dataset_id)
     parts = split(dataset, source.model.seed)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from fairdash._lazy import LazyModule
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.source import (
     Scratch,
     Source,
@@ -76,7 +76,7 @@ class ArrowFile:
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     return ArrowFile(source), form
 
 

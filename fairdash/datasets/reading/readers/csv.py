@@ -2,7 +2,7 @@
 
 from fairdash._lazy import load
 from fairdash.datasets.reading.format import ENCODINGS, TableFormat, sniff_text
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.source import Scratch, Source
 
 TEXT = "day,town\n2024-01-31,Köln\n"
@@ -10,7 +10,7 @@ TEXT = "day,town\n2024-01-31,Köln\n"
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     csv_text = load("fairdash.datasets.reading.csv_text").CsvText
     return csv_text(source, form, scratch), form
 

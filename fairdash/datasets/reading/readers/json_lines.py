@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairdash._lazy import LazyModule, load
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.source import (
     Scratch,
     Source,
@@ -82,7 +82,7 @@ def _reason(text: str) -> str:
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     return JsonLines(source), form
 
 

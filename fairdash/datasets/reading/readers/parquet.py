@@ -6,13 +6,13 @@ import pandas as pd
 
 from fairdash._lazy import load
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.source import Scratch, Source
 
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     return load("fairdash.datasets.reading.parquet").ParquetRows(source), form
 
 

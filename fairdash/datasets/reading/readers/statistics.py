@@ -9,7 +9,7 @@ import pandas as pd
 from fairdash._lazy import LazyModule, load
 from fairdash._validation import value_label
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.source import (
     Scratch,
     Source,
@@ -98,7 +98,7 @@ def _column(column: "pd.Series[Any]", labels: dict[Any, str]) -> Any:
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     return StatisticsFile(source), form
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairdash._lazy import LazyModule, load
 from fairdash.datasets.reading.format import TableFormat
-from fairdash.datasets.reading.registry import Reader, Rows
+from fairdash.datasets.reading.registry import OpenedFile, Reader
 from fairdash.datasets.reading.rows import MISSING
 from fairdash.datasets.reading.source import (
     MOST_CHOICES,
@@ -239,7 +239,7 @@ def _fits(source: Source, head: bytes) -> bool:
 
 def _read(
     source: Source, form: TableFormat, scratch: Scratch
-) -> tuple[Rows, TableFormat]:
+) -> tuple[OpenedFile, TableFormat]:
     sheet = WorkbookSheet(source)
     return sheet, sheet.described(form)
 
