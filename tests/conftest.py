@@ -26,7 +26,8 @@ from xdist.scheduler import LoadFileScheduling
 
 os.environ.setdefault("FAIRDASH_NICE", "2")  # training: after tests, but not starved
 FUZZ = int(os.environ.get("FAIRDASH_FUZZ", "1"))  # times as many made-up inputs
-BROWSER, WALK = Path("tests/browser"), Path("tests/walk")
+BROWSER = Path("tests/browser")
+WALK = Path("tests/walk")
 WALKED = re.compile(r"\[([a-z ]+)")  # the table of a walk comes first
 for profile, examples in (("thorough", EXAMPLES), ("sample", SAMPLE_EXAMPLES)):
     settings.register_profile(
@@ -65,7 +66,8 @@ def pytest_collection_modifyitems(config, items):
 
 def check_sample(items):
     """Raise where a test has no case in the sample: its claim would not be tried."""
-    names, tried = set(), set()
+    names = set()
+    tried = set()
     for item in items:
         name = item.nodeid.partition("[")[0]
         names.add(name)
@@ -168,7 +170,8 @@ def postgres_control():
         if os.environ.get("CI") == "true":
             pytest.fail("postgresql is not installed, and CI must not skip it")
         pytest.skip("Debian's postgresql is not installed")
-    folder, run = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp")), []
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    run = []
     if os.getuid() == 0:  # which Postgres refuses
         nobody = pwd.getpwnam("nobody")
         os.chown(folder, nobody.pw_uid, nobody.pw_gid)
@@ -214,8 +217,8 @@ def new_database(postgres_server):
         name = f"fair{next(numbers)}"
         with server.connect() as link:
             link.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-        made = sa.make_url(postgres_server).set(database=name)
-        return made.render_as_string(hide_password=False)
+        url = sa.make_url(postgres_server).set(database=name)
+        return url.render_as_string(hide_password=False)
 
     form = sa.make_url(make("template0"))
     with tempfile.TemporaryDirectory() as folder:
@@ -337,7 +340,7 @@ def train_once(inline, kept_homes):
     def go(store, train, *arguments, **options):
         if store.runs():
             return train(*arguments, **options)
-        there = [(record.id, record.subgroups) for record in store.datasets()]
+        prepared = [(record.id, record.subgroups) for record in store.datasets()]
 
         def make():
             run = train(*arguments, **options)
@@ -346,7 +349,7 @@ def train_once(inline, kept_homes):
 
         store.close()  # another database may take the place of this one
         name = train.__module__, train.__qualname__
-        key = repr((name, there, arguments, options))
+        key = repr((name, prepared, arguments, options))
         return kept_homes.run_in(inline, key, make)
 
     return go

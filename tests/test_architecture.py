@@ -34,7 +34,8 @@ def rooms_on_the_map():
     "engine" in the table is every room down to the sweep, as far as it stands above.
     """
     table = (ROOT / "CONTRIBUTING.md").read_text().split("\n| room |")[1]
-    imports, libraries = {}, {}
+    imports = {}
+    libraries = {}
     for line in table.split("\n\n")[0].splitlines()[2:]:
         names, _, imported, loaded = (
             cell.strip() for cell in line.strip("|").split("|")
@@ -75,8 +76,10 @@ def imported_names(path):
 
 
 def room_of(path):
-    here = f"{path.with_suffix('').as_posix()}/"
-    return next((room for room in MAY_IMPORT if here.startswith(f"{room}/")), None)
+    first_place = f"{path.with_suffix('').as_posix()}/"
+    return next(
+        (room for room in MAY_IMPORT if first_place.startswith(f"{room}/")), None
+    )
 
 
 def is_module(name):
@@ -216,17 +219,18 @@ def test_benchmarks_import_each_other_in_one_direction():
     circles = [
         name
         for name in scripts
-        if name in set().union(*(reached(each, imports) for each in imports[name]))
+        if name in set().union(*(reached(item, imports) for item in imports[name]))
     ]
     assert circles == []
 
 
 def reached(name, imports):
     """Return all that a script imports, and what these import."""
-    seen, left = set(), [name]
-    while left:
-        each = left.pop()
-        if each not in seen:
-            seen.add(each)
-            left += imports[each]
+    seen = set()
+    remaining = [name]
+    while remaining:
+        room = remaining.pop()
+        if room not in seen:
+            seen.add(room)
+            remaining += imports[room]
     return seen

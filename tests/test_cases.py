@@ -19,9 +19,9 @@ def test_a_sample_has_every_value_beside_every_other():
     params = paired(*axes)
     sample = [param.values for param in in_sample(params)]
     assert len(params) == 2 * 3 * 2 * 4 > 3 * len(sample)
-    for one, other in combinations(range(4), 2):
-        met = {(values[one], values[other]) for values in sample}
-        assert len(met) == len(axes[one]) * len(axes[other])
+    for first, second in combinations(range(4), 2):
+        met = {(values[first], values[second]) for values in sample}
+        assert len(met) == len(axes[first]) * len(axes[second])
     alone = [param.values for param in in_sample(paired(*axes, together=1))]
     assert [len({values[at] for values in alone}) for at in range(4)] == [2, 3, 2, 4]
     assert len(alone) == 4

@@ -111,8 +111,8 @@ def test_groups_and_outcomes_of_numbers_are_the_same_in_every_kind(kind):
     expected = measured(NUMBERS)
     pd.testing.assert_frame_equal(measured(make(NUMBERS)), expected)
     if kind != "Categorical":
-        alike = measured(NUMBERS, make(OUTCOME), make(DECISION))
-        pd.testing.assert_frame_equal(alike, expected)
+        unvaried = measured(NUMBERS, make(OUTCOME), make(DECISION))
+        pd.testing.assert_frame_equal(unvaried, expected)
 
 
 @pytest.mark.parametrize("kind", TEXT_KINDS)

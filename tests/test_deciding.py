@@ -22,17 +22,17 @@ def test_one_fact_holds_and_only_of_models_that_do_not_decide(idle, alike, share
 def test_what_is_said_to_be_accepted_is_what_was(n, base_rate):
     share = n / 10_000
     fact = Deciding(alike=True, accepted=share)
-    said = fact.mark().removeprefix("accepts ")
+    text = fact.mark().removeprefix("accepts ")
     assert fact.differs_by_seed == (0.05 < share < 0.95)
     exact = {"all": share == 1, "none": share == 0}
     exact |= {"over 99%": 0.995 <= share < 1, "under 1%": 0 < share <= 0.005}
     if fact.differs_by_seed:  # of one seed such a share is never nearly alike
         assert not nearly_alike(share, base_rate)
-        assert said == "all or none in most seeds"
-    elif said in exact:
-        assert exact[said]
+        assert text == "all or none in most seeds"
+    elif text in exact:
+        assert exact[text]
     else:
-        assert abs(float(said.removesuffix("%")) - 100 * share) <= 0.5 + 1e-9
+        assert abs(float(text.removesuffix("%")) - 100 * share) <= 0.5 + 1e-9
     assert bool(nearly_alike(share, base_rate)) == (
         min(share, 1 - share) < min(base_rate, 1 - base_rate) / 10
         or share in (0.0, 1.0)
@@ -71,9 +71,9 @@ def test_each_fact_has_its_sentence(row, sentence):
 
 
 def test_a_model_decides_unless_it_does_not_in_most_seeds():
-    alike = Deciding(alike=True, accepted=1.0, balanced_accuracy=0.5)
+    constant = Deciding(alike=True, accepted=1.0, balanced_accuracy=0.5)
     decides = Deciding(accepted=0.4, balanced_accuracy=0.8)
-    assert Deciding.of_seeds([decides, alike, decides]).mark() == ""
-    fact = Deciding.of_seeds([decides, alike, alike])
+    assert Deciding.of_seeds([decides, constant, decides]).mark() == ""
+    fact = Deciding.of_seeds([decides, constant, constant])
     assert fact.mark() == "all or none in most seeds"
     assert fact.accepted == pytest.approx(0.8)

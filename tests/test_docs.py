@@ -95,8 +95,8 @@ def test_every_recipe_names_files_and_tests_that_are_there():
     } <= set(kinds)
     named = re.findall(r"`((?:fairdash|tests|docs|pages)/[\w/.]+)`", recipes)
     assert len(named) > 20
-    there = set(named) - {"pages/14_Coin.py"}  # written by who follows the recipe
-    assert [name for name in there if not (ROOT / name).exists()] == []
+    pages = set(named) - {"pages/14_Coin.py"}  # written by who follows the recipe
+    assert [name for name in pages if not (ROOT / name).exists()] == []
 
 
 def test_the_code_that_the_glossary_names_is_there():
@@ -158,7 +158,8 @@ def test_every_command_and_its_options_are_there(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def documented(tmp_path_factory):
     """What the pages speak of and do not make themselves, by the names they use."""
-    rng, n = np.random.default_rng(0), 400
+    rng = np.random.default_rng(0)
+    n = 400
     names = ["sex", "race", "relationship"]
     table = pd.DataFrame(
         {
@@ -189,12 +190,14 @@ def documented(tmp_path_factory):
     run = train_sweep(store, table, "Census", roles, ("sex",))
     dataset_id = store.snapshot(run).run.dataset_id
     dataset = store.dataset(dataset_id)
-    frame, y = dataset.frame[list(roles.features)], dataset.y
+    frame = dataset.frame[list(roles.features)]
+    y = dataset.y
     words = make_column_transformer((OneHotEncoder(), names), remainder="passthrough")
     pipeline = make_pipeline(words, LogisticRegression(max_iter=2_000)).fit(frame, y)
     train, calibration, test = split(dataset, 0)
     encoded = encode(dataset, train)
-    X, groups = encoded.X, dataset.sensitive_features
+    X = encoded.X
+    groups = dataset.sensitive_features
     guessed = np.where(rng.random(n) < 0.9, groups, "here")
     embedded = rng.normal(size=(n, 4))
     p = pipeline.predict_proba(frame)[:, 1]
@@ -246,13 +249,13 @@ def test_the_tutorial_runs_from_top_to_bottom(tmp_path, monkeypatch, capsys):
     names = {}
     for code in blocks(DOCS / "start" / "data_scientist.md", "python"):
         exec(compile(code, "data_scientist.md", "exec"), names)
-    said = capsys.readouterr().out.splitlines()
-    assert "hired" in said[0]
-    assert "North depot" in said[0]
-    accuracy, gap = map(float, said[1].split())
+    lines = capsys.readouterr().out.splitlines()
+    assert "hired" in lines[0]
+    assert "North depot" in lines[0]
+    accuracy, gap = map(float, lines[1].split())
     assert 0.5 < accuracy < 1
     assert 0 <= gap < 0.5
-    assert said[2] == "True"
+    assert lines[2] == "True"
     assert not (tmp_path / "home").exists()
 
 

@@ -94,7 +94,8 @@ def test_slider_preview_and_default_of_a_ramp_are_of_one_range():
     low, high, step = RANGES["gamma"]
     assert (low, high, step) == (GAMMA.low, GAMMA.high, GAMMA.step)
     assert RampThreshold().gamma == GAMMA.default
-    margins, groups = np.array([-0.5, 0.1, 0.4, -0.2]), np.array([0, 1, 0, 1])
+    margins = np.array([-0.5, 0.1, 0.4, -0.2])
+    groups = np.array([0, 1, 0, 1])
     preview, _ = RampPreview.of_rows(
         ScoredRows(margins, groups, ("a", "b"), ("a", "b"))
     )

@@ -82,12 +82,12 @@ def test_an_audit_of_a_table_is_of_its_cells(seed, monkeypatch):
         monkeypatch.setattr(condensing, "FEWEST_ROWS", fewest)
         monkeypatch.setattr(condensing, "_LEAST_REPEATS", 1)
         documents.append(tables.audit_table(frame, question, source).to_dict())
-    one, other = documents
+    first, second = documents
     for part in ("verdict", "rows", "counts", "excluded"):
-        assert one[part] == other[part]
-    assert rounded(one["facts"]) == rounded(other["facts"])
+        assert first[part] == second[part]
+    assert rounded(first["facts"]) == rounded(second["facts"])
     assert_frame_equal(
-        pd.DataFrame(one["estimates"]), pd.DataFrame(other["estimates"]), rtol=1e-12
+        pd.DataFrame(first["estimates"]), pd.DataFrame(second["estimates"]), rtol=1e-12
     )
 
 

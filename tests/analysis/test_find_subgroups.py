@@ -36,7 +36,7 @@ def find(data, **settings):
 
 
 def rows_of(conditions, frame):
-    return np.logical_and.reduce([one.holds(frame) for one in conditions])
+    return np.logical_and.reduce([condition.holds(frame) for condition in conditions])
 
 
 def test_a_planted_region_comes_first_with_rates_that_are_recomputed():
@@ -81,8 +81,8 @@ def test_every_rate_is_about_its_own_rows(measure):
 def test_sampling_weights_weigh_rates_and_equal_ones_change_nothing():
     decided, sex, frame = people(13, 900, planted=0.4)
     heavy = np.where(decided == 1, 4.0, 1.0) * np.where(frame["age"] < 20, 0, 1)
-    asked = {"depth": 2, "n_permutations": 19}
-    table = find((decided, sex, frame), sample_weight=heavy, **asked)
+    arguments = {"depth": 2, "n_permutations": 19}
+    table = find((decided, sex, frame), sample_weight=heavy, **arguments)
     for row in table.head(3).itertuples():
         inside = rows_of(row.conditions, frame) & (heavy > 0)
         rates = measure_by_group(
@@ -91,8 +91,8 @@ def test_sampling_weights_weigh_rates_and_equal_ones_change_nothing():
         ).set_index("group")  # fmt: skip
         assert row.rate_higher == pytest.approx(rates.loc[row.higher, "value"])
         assert (row.n, row.n_lower) == (inside.sum(), rates.loc[row.lower, "n"])
-    plain = find((decided, sex, frame), **asked)
-    equal = find((decided, sex, frame), sample_weight=np.full(900, 3.0), **asked)
+    plain = find((decided, sex, frame), **arguments)
+    equal = find((decided, sex, frame), sample_weight=np.full(900, 3.0), **arguments)
     pd.testing.assert_frame_equal(plain, equal)
     with pytest.raises(ValueError, match="`sample_weight`"):
         find((decided, sex, frame), sample_weight=-heavy)
@@ -112,8 +112,8 @@ def test_rows_that_confirm_have_no_part_in_the_list():
     rng = np.random.default_rng(1)
     outcome = (rng.random(3000) < 0.5).astype(int)
     confirm = rng.random(3000) < 0.2
-    asked = {"measure": "true_positive_rate", "confirm": confirm}
-    table = find((decided, sex, frame), y_true=outcome, **asked)
+    arguments = {"measure": "true_positive_rate", "confirm": confirm}
+    table = find((decided, sex, frame), y_true=outcome, **arguments)
     first = table.iloc[0]
     assert "site Port" in first["subgroup"]
     assert first["p_adjusted"] < 0.05
@@ -125,9 +125,9 @@ def test_rows_that_confirm_have_no_part_in_the_list():
         order[confirm] = rng.permutation(order[confirm])
         return values[order]
 
-    other = pd.DataFrame({name: mixed(frame[name].to_numpy()) for name in frame})
-    data = mixed(decided), mixed(sex), other
-    again = find(data, y_true=mixed(outcome), **asked)
+    mixed_table = pd.DataFrame({name: mixed(frame[name].to_numpy()) for name in frame})
+    data = mixed(decided), mixed(sex), mixed_table
+    again = find(data, y_true=mixed(outcome), **arguments)
     assert again["subgroup"].tolist() == table["subgroup"].tolist()
     assert again["conditions"].tolist() == table["conditions"].tolist()
     assert again.attrs == table.attrs
@@ -198,7 +198,7 @@ def test_columns_without_a_condition_are_told_with_the_reason():
             "gender": sex,
         }
     )
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as error:
         find((decided, sex, frame))
     for words in (
         "No column can be searched: 'gender' is the sensitive feature",
@@ -207,7 +207,7 @@ def test_columns_without_a_condition_are_told_with_the_reason():
         "'name' has 10,000 values, none of them in 50 rows",
         "or choose a smaller `min_size`",
     ):
-        assert words in str(told.value)
+        assert words in str(error.value)
     wide = pd.DataFrame({"level": np.arange(10_000) % 9_000, "site": sex == "x"})
     wide["level"] = wide["level"].where(wide.index > 4000, -1).astype(str)
     table = find((decided, sex, wide))
@@ -220,9 +220,9 @@ def test_where_all_are_decided_alike_no_gap_is_beyond_chance(value, how):
     rng = np.random.default_rng(12)
     group = rng.choice(["a", "b"], 400)
     frame = pd.DataFrame({"x": rng.normal(size=400)})
-    asked = {"sensitive_features": group, "frame": frame, "random_state": 0, **how}
-    found = find_subgroups(np.full(400, value), **asked)
-    assert (found["gap"] == 0).all()
-    assert (found["p_adjusted"] == 1).all()
-    assert (found["ci_low"] <= 0).all()
-    assert (found["ci_high"] >= 0).all()
+    arguments = {"sensitive_features": group, "frame": frame, "random_state": 0, **how}
+    result = find_subgroups(np.full(400, value), **arguments)
+    assert (result["gap"] == 0).all()
+    assert (result["p_adjusted"] == 1).all()
+    assert (result["ci_low"] <= 0).all()
+    assert (result["ci_high"] >= 0).all()

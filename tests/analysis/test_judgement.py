@@ -160,9 +160,9 @@ def test_a_policy_of_an_earlier_version_means_what_it_said(place):
     statuses = {}
     for sure in (True, False, None):
         old = {"must_be_sure": sure}
-        given = {**fields, **(old if place == "policy" else {})}
+        arguments = {**fields, **(old if place == "policy" else {})}
         lines = [{**limit, **(old if place == "limit" else {})}]
-        policy = tables.Policy.model_validate({**given, "limits": lines})
+        policy = tables.Policy.model_validate({**arguments, "limits": lines})
         checked = tables.check_policy(hired(counts), policy, SOURCE)
         statuses[sure] = checked.status, checked.exit_status
     assert statuses == {
@@ -200,8 +200,8 @@ def test_a_limit_in_percent_is_refused_with_the_way_out(limit, words):
 def checked(frame, **fields):
     """Hold a table against a wide limit on its gap, by the estimate."""
     limit = {"measure": "selection_rate", "of": "gap", "at_most": 0.5}
-    asked = {"groups": ["sex"], "judge": "estimate", "min_rows": 1, **fields}
-    policy = tables.Policy.model_validate({**asked, "limits": [limit]})
+    arguments = {"groups": ["sex"], "judge": "estimate", "min_rows": 1, **fields}
+    policy = tables.Policy.model_validate({**arguments, "limits": [limit]})
     return tables.check_policy(frame, policy, SOURCE, may_be_absent=True)
 
 
@@ -215,9 +215,9 @@ def test_who_accepts_nearly_nobody_is_said_to_beside_the_limits_kept(n_hired, sa
     frame = pd.DataFrame({"sex": ["f", "m"] * 500, "hired": np.where(hired, "y", "n")})
     policy = checked(frame, decision="hired=y")
     answer = policy.answer()
-    kept = next(card for card in answer.cards if card.label == "Limits kept")
-    assert kept.value == "1"
-    assert kept.note == (f"in 1 estimate; {said}" if said else "in 1 estimate")
+    entry = next(card for card in answer.cards if card.label == "Limits kept")
+    assert entry.value == "1"
+    assert entry.note == (f"in 1 estimate; {said}" if said else "in 1 estimate")
     assert answer.verdict.startswith("The table keeps every limit.")
     for text in (answer.verdict, "\n".join(policy.lines())):
         assert ("say nothing" in text) == bool(said)
@@ -229,8 +229,8 @@ def test_a_rare_outcome_that_is_met_as_rarely_is_decided():
     frame = pd.DataFrame({"sex": ["f"] * 500 + ["m"] * 500, "hired": hired.astype(int)})
     frame["able"] = frame["hired"]
     assert "say nothing" in checked(frame, decision="hired=1").answer().verdict
-    asked = {"decision": "hired=1", "outcome": "able=1"}
-    assert "say nothing" not in checked(frame, **asked).answer().verdict
+    arguments = {"decision": "hired=1", "outcome": "able=1"}
+    assert "say nothing" not in checked(frame, **arguments).answer().verdict
 
 
 def test_shares_accepted_are_of_people_where_rows_are_counts():

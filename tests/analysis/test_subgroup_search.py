@@ -46,14 +46,19 @@ def table(seed, n=70, n_groups=2, weighted=False, numbers=False):
 
 def plain_z(rows, inside, *, critical=None):
     """Return the statistic of one subgroup, or its certain gap, from its formula."""
-    value, group, most = rows.value, rows.group, rows.worth or 1
+    value = rows.value
+    group = rows.group
+    most = rows.worth or 1
 
     heavy_rows = len(rows.marks) > 1
 
     def shrunk(where):
-        n, k, degrees = int(where.sum()), value[where].sum(), np.inf
+        n = int(where.sum())
+        k = value[where].sum()
+        degrees = np.inf
         if heavy_rows and n:
-            heavy, y = rows.mass[where], value[where]
+            heavy = rows.mass[where]
+            y = value[where]
             rate = np.clip(np.average(y, weights=heavy), 0, 1)
             residual = heavy * (y - rate) / heavy.sum()
             kish = heavy.sum() ** 2 / (heavy**2).sum()
@@ -72,9 +77,11 @@ def plain_z(rows, inside, *, critical=None):
         (pa, na, va, degrees_a), (pb, nb, vb, degrees_b) = sides
         joint = (pa * na + pb * nb) / (na + nb)
         variance = max(va + vb, joint * (1 - joint) * (1 / na + 1 / nb))
-        alike = len(np.unique(value[inside & np.isin(group, (a, b))])) < 2
-        gap, error = 0.0 if alike else abs(pb - pa), np.sqrt(variance)
-        z, t = gap / error, critical
+        same_values = len(np.unique(value[inside & np.isin(group, (a, b))])) < 2
+        gap = 0.0 if same_values else abs(pb - pa)
+        error = np.sqrt(variance)
+        z = gap / error
+        t = critical
         if heavy_rows and np.isfinite(error):
             welch = (va + vb) ** 2 / (va**2 / degrees_a + vb**2 / degrees_b)
             shape = (8 * welch + 1) / (8 * welch + 3)  # Wallace's approximation
@@ -150,8 +157,8 @@ def test_groups_that_may_be_spread_unlike_keep_their_rows_and_residuals_turn(
     assert not units or (signs[::2] == signs[1::2]).all()
     mean = np.array(
         [
-            np.average(rows.value[own], weights=rows.mass[own])
-            for own in (rows.group == g for g in range(n_groups))
+            np.average(rows.value[in_group], weights=rows.mass[in_group])
+            for in_group in (rows.group == g for g in range(n_groups))
         ]
     )
     like = [

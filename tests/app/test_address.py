@@ -49,8 +49,8 @@ def test_without_a_model_every_page_opens_on_the_one_of_the_sweep(visit, run_id)
         assert not page.exception, name
         values = {w.label: w.value for kind in KINDS for w in page.get(kind)}
         value = values[controls.get(name, "Model")]
-        shown = value[-1] if isinstance(value, list) else value
-        assert names.get(shown, shown) in (model.label, model.id)
+        entry = value[-1] if isinstance(value, list) else value
+        assert names.get(entry, entry) in (model.label, model.id)
 
 
 CHOICES = {

@@ -50,7 +50,7 @@ def test_weights_say_nothing_of_models_where_the_sweep_opens_on_one_with_them(
 def test_training_draws_the_losses_of_the_model_looked_at(
     visit, two_methods, models, method
 ):
-    model = [one for one in models if one.method == method][-1]
+    model = [candidate for candidate in models if candidate.method == method][-1]
     page = visit("Train", run=two_methods, model=model.id, opened="training")
     assert not page.exception
     losses = training.curves(ui.store(), model.trials)["loss"]
@@ -63,11 +63,11 @@ def test_runs_show_the_figures_of_the_model_a_sweep_opens_on(two_methods):
     store = ui.store()
     (row,) = training.run_table(store, [store.run(two_methods)]).to_dict("records")
     model = choices.opened_on(store, two_methods)
-    where = (
+    place = (
         store.run(two_methods).dataset_id,
         Subgroups(columns=("branch",), min_size=20),
     )
-    (means,) = gaps.metrics_by_setting(store, [model], *where).to_dict("records")
+    (means,) = gaps.metrics_by_setting(store, [model], *place).to_dict("records")
     assert row["Model"] == model.label
     assert row["Accuracy"] == pytest.approx(100 * means["accuracy"])
     assert row["Gap"] == pytest.approx(100 * means["demographic_parity_difference"])

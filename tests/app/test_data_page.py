@@ -50,9 +50,9 @@ def unguessed(visit):
 
 def test_a_table_without_a_guess_says_why_and_what_to_do(unguessed):
     page = unguessed
-    (said,) = (box.value for box in page.warning if "No guess" in box.value)
-    assert "by hand" in said
-    assert "also the only one to compare groups by" in said
+    (text,) = (box.value for box in page.warning if "No guess" in box.value)
+    assert "by hand" in text
+    assert "also the only one to compare groups by" in text
     assert not page.error
     assert not findings(page)
     assert "Discard" not in labels(page)
@@ -224,8 +224,8 @@ def test_conditions_and_outcome_values_are_chosen_by_clicks_and_counted(visit):
     widget(page, "multiselect", "Only rows by").set_value(["year"]).run()
     widget(page, "multiselect", "year is").set_value(["2023"]).run()
     assert not page.exception
-    asked = table[(table["year"] == 2023) & table["status"].isin([1, 2, 3])]
-    assert numbers(page)["Rows used"] == f"{len(asked)}"
+    wanted_rows = table[(table["year"] == 2023) & table["status"].isin([1, 2, 3])]
+    assert numbers(page)["Rows used"] == f"{len(wanted_rows)}"
     assert "400 of 600 rows. 200 left out: outside the row filter (year 2022)" in words(
         page
     )
@@ -237,7 +237,7 @@ def test_conditions_and_outcome_values_are_chosen_by_clicks_and_counted(visit):
     newest = ui.store().datasets()[0]
     assert newest.roles.rows_words() == "year = 2023"
     assert newest.roles.negative == ("3",)
-    assert ui.store().dataset(newest.id).n_rows == len(asked)
+    assert ui.store().dataset(newest.id).n_rows == len(wanted_rows)
 
 
 def test_any_of_several_conditions_may_hold(visit, dataset_id):
@@ -250,8 +250,8 @@ def test_any_of_several_conditions_may_hold(visit, dataset_id):
     widget(page, "button_group", "Rows must meet").set_value("Any of these").run()
     assert not page.exception
     table = people()
-    asked = (table["branch"] == branch) | (table["age"] >= 40)
-    assert numbers(page)["Rows used"] == f"{asked.sum()}"
+    wanted_rows = (table["branch"] == branch) | (table["age"] >= 40)
+    assert numbers(page)["Rows used"] == f"{wanted_rows.sum()}"
     again = visit("Data", data=dataset_id)
     assert widget(again, "button_group", "Rows must meet").value == "Any of these"
 

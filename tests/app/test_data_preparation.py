@@ -40,10 +40,10 @@ def test_mortgages_are_read_by_their_layout_from_upload_to_rates(visit):
     table = mortgages(2_000)
     page = upload(visit("Data"), table, "hmda.csv")
     assert not page.exception
-    said = words(page)
-    assert "This looks like HMDA" in said
-    assert "left out: outcome neither positive nor negative" in said
-    assert "4–8" in said
+    text = words(page)
+    assert "This looks like HMDA" in text
+    assert "left out: outcome neither positive nor negative" in text
+    assert "4–8" in text
     dataset = dataset_of(page)
     rates = pd.Series(dataset.y).groupby(dataset.sensitive_features).mean()
     by_hand = approved_by_hand(table)
@@ -57,9 +57,9 @@ def test_a_chip_makes_groups_of_one_hot_columns(visit, one_hot):
     button(page, "Groups from black, hispan").click().run()
     assert not page.exception
     n_yes = one_hot[["black", "hispan"]].sum(axis=1)
-    said = words(page)
-    assert f"none {(n_yes == 0).sum()}" in said
-    assert f"several {(n_yes > 1).sum()}" in said
+    text = words(page)
+    assert f"none {(n_yes == 0).sum()}" in text
+    assert f"several {(n_yes > 1).sum()}" in text
     assert widget(page, "selectbox", "Sensitive column").value == "race"
     assert numbers(page)["Rows used"] == "800"
 

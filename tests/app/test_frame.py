@@ -46,10 +46,10 @@ def test_the_address_takes_data_from_the_run_and_drops_a_run_of_other_data(
     assert list(entries)[:3] == ["Home", "Data", "Train"]
     assert all(f"run={run_id}" in query for query in entries.values())
     table = ui.store().add_table(people_csv(seed=1), "others.csv")
-    other = ui.store().add_dataset(table, ROLES, "Others")
-    page = visit("Train", run=run_id, data=other)
+    other_data = ui.store().add_dataset(table, ROLES, "Others")
+    page = visit("Train", run=run_id, data=other_data)
     assert not page.exception
-    assert address(page) == {"data": other}
+    assert address(page) == {"data": other_data}
     assert "No model yet" in words(page)
 
 
@@ -66,7 +66,8 @@ def test_a_deleted_run_is_explained_and_left(visit, run_id):
 
 def test_of_two_runs_with_one_name_the_one_in_the_address_stays(visit, run_id):
     store = ui.store()
-    run, trials = store.run(run_id), store.snapshot(run_id).trials
+    run = store.run(run_id)
+    trials = store.snapshot(run_id).trials
     again = store.add_run(run.spec, trials, run.name, run.dataset_id)
     store.set_status(again, "finished")
     for opened in (run_id, again):
@@ -113,9 +114,9 @@ def test_what_nobody_foresaw_has_a_number_on_the_page_and_in_the_log(
 
     monkeypatch.setattr(frame.selection, "menu_address", fail)
     page = visit("Home")
-    (shown,) = page.exception
-    assert "secret" not in f"{shown.message}{shown.stack_trace}"
-    (number,) = re.findall(r"incident (\w{6})", shown.message)
+    (document,) = page.exception
+    assert "secret" not in f"{document.message}{document.stack_trace}"
+    (number,) = re.findall(r"incident (\w{6})", document.message)
     log = caplog.text
     assert f"incident {number}" in log
     assert "secret.csv" in log
@@ -129,8 +130,8 @@ def test_a_page_trains_by_weights_and_says_so(visit, dataset_id, monkeypatch):
     frame = store.table(record.table_sha256).assign(weight=2)
     table = store.add_table(frame.to_csv(index=False).encode(), "weighted.csv")
     weighted = record.roles.model_copy(update=roles)
-    other = store.add_dataset(table, weighted, "Weighted", record.subgroups)
-    page = visit("Train", data=other)
+    other_data = store.add_dataset(table, weighted, "Weighted", record.subgroups)
+    page = visit("Train", data=other_data)
     assert "Training and figures weigh rows by weight." in words(page)
     widget(page, "number_input", "Seeds").set_value(1).run()
     page.selectbox(key="selection form method").set_value("logistic").run()

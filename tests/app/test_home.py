@@ -60,12 +60,12 @@ def test_a_finished_sweep_opens_without_training(visit):
 def test_the_league_table_opens_with_all_methods_and_their_ranks(visit):
     page = visit("Home")
     button(page, "League table").click().run()
-    every = page.dataframe[0].value
-    assert {"ROAD", "Zhang", "Hardt"} < set(every["Method"])
+    whole_table = page.dataframe[0].value
+    assert {"ROAD", "Zhang", "Hardt"} < set(whole_table["Method"])
     assert figures(page) == 2  # with that of Home
     widget(page, "button_group", "Table").set_value("COMPAS")
     button(page, "League table").click().run()  # the whole page, not the dialog alone
-    assert set(page.dataframe[0].value["Accuracy"]) != set(every["Accuracy"])
+    assert set(page.dataframe[0].value["Accuracy"]) != set(whole_table["Accuracy"])
 
 
 QUESTIONS = {page.name: page.question for page in pages.pages()}
@@ -109,7 +109,7 @@ def test_what_was_done_last_is_one_click_away(visit, dataset_id):
     assert "Pick up where you were" in words(page)
     (run,) = ui.store().runs()
     accuracy = ui.store().snapshot(run.id).table().groupby("method").mean(True)
-    shown = 100 * accuracy.loc["road", "test_accuracy"]
-    assert f"Accuracy {shown:.1f}% · Largest local gap" in words(page)
+    percent = 100 * accuracy.loc["road", "test_accuracy"]
+    assert f"Accuracy {percent:.1f}% · Largest local gap" in words(page)
     button(page, "People · ROAD λ 1 τ 0.3").click().run()
     assert page.query_params["run"] in (run.id, [run.id])

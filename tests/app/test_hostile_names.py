@@ -27,8 +27,8 @@ hostile_names = pytest.mark.parametrize("hostile", sampled(NAMED, 4), indirect=T
 @pytest.fixture
 def hostile(inline, request):
     """A data set with hostile names, its table, and how its rows are decided."""
-    feature, here, there, subgroup, score = request.param
-    frame = people().replace({"origin": {"here": here, "there": there}})
+    feature, first_group, second_group, subgroup, score = request.param
+    frame = people().replace({"origin": {"here": first_group, "there": second_group}})
     frame["branch"] = frame["branch"].replace({"office": "other", "works": "gap"})
     frame["p"] = frame["skill"].rank(pct=True).round(3)
     frame = frame.rename(columns={"origin": feature, "branch": subgroup, "p": score})
@@ -46,44 +46,46 @@ def hostile(inline, request):
 
 @hostile_names
 def test_a_hostile_name_is_a_value_on_local_fairness(visit, hostile):
-    data, (feature, here, there, subgroup, score) = hostile
+    data, (feature, first_group, second_group, subgroup, score) = hostile
     dataset = ui.store().dataset(data)
     decided = dataset.frame[score].to_numpy() > 0.5
-    groups, branches = dataset.sensitive_features, dataset.frame[subgroup].to_numpy()
-    assert {*dataset.group_names} == {here, there}
+    groups = dataset.sensitive_features
+    branches = dataset.frame[subgroup].to_numpy()
+    assert {*dataset.group_names} == {first_group, second_group}
     page = visit("Local fairness", data=data, opened=["measures", "table"])
     assert not page.exception
     assert not page.error
-    shown = page.dataframe[-1].value.set_index("Subgroup")
-    every = next(d.value for d in page.dataframe if "Four fifths" in d.value)
-    every = every.set_index("Measure").loc["Selection rate"]
-    for name in (here, there):
+    by_subgroup = page.dataframe[-1].value.set_index("Subgroup")
+    four_fifths = next(d.value for d in page.dataframe if "Four fifths" in d.value)
+    four_fifths = four_fifths.set_index("Measure").loc["Selection rate"]
+    for name in (first_group, second_group):
         rate = decided[groups == name].mean()
-        assert every[f"{feature}: {name}"] == pytest.approx(rate)
+        assert four_fifths[f"{feature}: {name}"] == pytest.approx(rate)
         for branch in ("other", "gap"):
             rate = decided[(groups == name) & (branches == branch)].mean()
-            cell = shown.loc[branch, f"P(ŷ = 1) {feature}: {name}"]
+            cell = by_subgroup.loc[branch, f"P(ŷ = 1) {feature}: {name}"]
             assert cell == pytest.approx(rate)
     page = visit("Local fairness", data=data, opened="find")
     assert not page.exception
     assert not page.error
-    page = visit("Local fairness", data=data, reference=there, opened="table")
+    page = visit("Local fairness", data=data, reference=second_group, opened="table")
     assert not page.exception
     assert not page.error
 
 
 @hostile_names
 def test_a_hostile_name_is_a_value_on_post_process(visit, hostile):
-    data, (feature, here, there, _, score) = hostile
+    data, (feature, first_group, second_group, _, score) = hostile
     dataset = ui.store().dataset(data)
-    decided, groups = dataset.frame[score].to_numpy() > 0.5, dataset.sensitive_features
+    decided = dataset.frame[score].to_numpy() > 0.5
+    groups = dataset.sensitive_features
     page = visit("Post-process", data=data, opened=["measure", "apply"])
     assert not page.exception
     assert not page.error
     test = np.isin(np.arange(dataset.n_rows), split(dataset, 0).test)
     table = next(d.value for d in page.dataframe if "Before" in d.value)
     before = table.set_index("Group")["Before"]
-    for name in (here, there):
+    for name in (first_group, second_group):
         rate = decided[test & (groups == name)].mean()
         assert before[f"{feature}: {name}"] == pytest.approx(rate)
     assert "cannot" not in words(page)

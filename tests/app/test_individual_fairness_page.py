@@ -30,8 +30,10 @@ def test_a_visit_without_anything_says_what_it_takes(visit):
 def test_the_first_screen_compares_real_people(visit, run_id):
     page = visit("Individual fairness", run=run_id)
     assert not page.exception
-    shown = numbers(page)
-    assert set(shown) == {"Similar, other result"}  # the model does not read the group
+    document = numbers(page)
+    assert set(document) == {
+        "Similar, other result"
+    }  # the model does not read the group
     assert re.search(
         r"For [\d.]+% of people the most similar other person is decided otherwise. "
         r"The model does not read origin",
@@ -42,7 +44,7 @@ def test_the_first_screen_compares_real_people(visit, run_id):
     widget(page, "button_group", "Evidence").set_value(["table"]).run()
     table = page.dataframe[0].value
     share = table["decision_changed"].mean()
-    assert shown["Similar, other result"] == f"{share:.1%}"
+    assert document["Similar, other result"] == f"{share:.1%}"
     assert (table["row"] != table["other"]).all()
 
 
@@ -157,7 +159,7 @@ def test_missing_values_in_a_chosen_column_are_a_group(visit, inline):
 
 def test_a_link_to_pairs_that_were_uploaded_opens_with_a_sentence(visit, run_id):
     metric = '{"pairs": {"table": "x", "other": "y"}}'
-    where = {"pairs": "Two aligned tables", "metric": metric}
-    page = visit("Individual fairness", run=run_id, **where)
+    address = {"pairs": "Two aligned tables", "metric": metric}
+    page = visit("Individual fairness", run=run_id, **address)
     assert not page.exception
     assert "Pairs are no longer uploaded here" in words(page)

@@ -78,8 +78,8 @@ def test_every_page_on_a_sample_says_so_and_the_report_too(
     for data, expected in ((sample, True), (all_rows, False)):
         page = visit(name, data=data)
         assert not page.exception
-        said = [each.value for each in page.caption if words in each.value]
-        assert bool(said) == expected
+        texts = [item.value for item in page.caption if words in item.value]
+        assert bool(texts) == expected
         subject = DataSubject(ui.store(), data)
         facts = [b for b in report_of_data(subject) if isinstance(b, Facts)]
         assert ("Sample" in facts[0].items) == expected

@@ -33,16 +33,16 @@ def test_a_monitor_is_shown_run_and_kept(inline, visit, tmp_path):
     page = visit("Monitor")
     page.button(key="run monitor").click().run()
     assert not page.exception
-    assert any("No file fits the source" in each.value for each in page.error)
+    assert any("No file fits the source" in message.value for message in page.error)
     write_weeks(tmp_path, 3)
     page = visit("Monitor")
     page.button(key="run monitor").click().run()
     assert not page.exception
-    shown = " ".join(each.value for each in page.header)
-    assert "Alarm since week00.csv" in shown
-    kept = tables.Watch.of_json(ui.store().monitor("<b>hires"))
-    assert len(kept.batches) == 3
-    assert kept.broken
+    headers = " ".join(message.value for message in page.header)
+    assert "Alarm since week00.csv" in headers
+    stored = tables.Watch.of_json(ui.store().monitor("<b>hires"))
+    assert len(stored.batches) == 3
+    assert stored.broken
 
 
 POLICY = {
@@ -58,7 +58,7 @@ def send(page, policy):
     )
     page.run()
     assert not page.exception
-    return " ".join(each.value for each in page.header)
+    return " ".join(item.value for item in page.header)
 
 
 def test_the_page_begins_with_a_policy_on_the_outcomes_that_can_be_edited(
@@ -69,12 +69,12 @@ def test_the_page_begins_with_a_policy_on_the_outcomes_that_can_be_edited(
     policy = yaml.safe_load(text.value)
     assert policy["groups"] == ["origin"]
     assert [limit["of"] for limit in policy["limits"][:2]] == ["gap", "ratio"]
-    (verdict,) = [each.value for each in page.header]
-    files = [one.proto.label for one in page.get("download_button")]
+    (verdict,) = [item.value for item in page.header]
+    files = [button.proto.label for button in page.get("download_button")]
     assert {"Local Law 144 (HTML)", "Adverse impact (HTML)"} <= {*files}
     policy["limits"] = [{"measure": "selection_rate", "at_most": 0.99}]
     text.set_value(yaml.safe_dump(policy)).run()
-    assert [each.value for each in page.header] == ["The table keeps every limit."]
+    assert [item.value for item in page.header] == ["The table keeps every limit."]
     assert verdict != "The table keeps every limit."
 
 
@@ -109,25 +109,25 @@ def test_the_page_says_what_is_not_surely_broken_and_what_is_doubtful(inline, vi
     limits = [{**limit, "at_least": 0.8}, {**limit, "at_least": 0.1}]
     header = send(page, {**POLICY, "limits": limits})
     assert "Estimates are beyond 1 of 2 limits, but not surely." in header
-    said = [each.value for each in page.caption]
-    assert any("differ by capitals or spaces" in text for text in said)
+    texts = [item.value for item in page.caption]
+    assert any("differ by capitals or spaces" in text for text in texts)
 
 
 def test_a_policy_on_an_unfavourable_decision_has_no_packs(visit, dataset_id):
     page = visit("Limits", data=dataset_id)
     send(page, {**POLICY, "favourable": False})
-    files = [one.proto.label for one in page.get("download_button")]
+    files = [button.proto.label for button in page.get("download_button")]
     assert "Adverse impact (HTML)" not in files
-    assert any("about being selected" in each.value for each in page.caption)
+    assert any("about being selected" in item.value for item in page.caption)
 
 
 def test_what_is_no_policy_is_a_sentence(visit, dataset_id):
     page = visit("Limits", data=dataset_id)
     send(page, {**POLICY, "groups": ["absent"]})
-    assert any("absent" in each.value for each in page.error)
+    assert any("absent" in message.value for message in page.error)
     page = visit("Limits", data=dataset_id)
     send(page, {"limits": []})
-    assert any("policy.yaml" in each.value for each in page.error)
+    assert any("policy.yaml" in message.value for message in page.error)
 
 
 def test_without_a_table_the_page_offers_ways_to_one(visit, inline):

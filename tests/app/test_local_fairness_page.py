@@ -47,8 +47,8 @@ def test_a_larger_smallest_size_leaves_no_estimate_and_says_so(visit, run_id):
 
 def test_models_of_other_runs_are_offered_and_told_apart(visit, run_id, dataset_id):
     longer = {**QUICK, "n_epochs": 5}
-    other = start_training(dataset_id, MethodGrid(method="road", params=longer), 1)
-    page = visit("Local fairness", run=other)
+    other_run = start_training(dataset_id, MethodGrid(method="road", params=longer), 1)
+    page = visit("Local fairness", run=other_run)
     assert not page.exception
     models = widget(page, "multiselect", "Models")
     assert len(models.options) == 4
@@ -87,7 +87,9 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
     assert page.query_params["measure"] == "false_positive_rate"
     dataset = ui.store().dataset(dataset_id)
     (road,) = [
-        one for one in ui.known_models(dataset_id, run_id) if one.method == "road"
+        candidate
+        for candidate in ui.known_models(dataset_id, run_id)
+        if candidate.method == "road"
     ]
     by_model = []
     for trial in road.trials:
@@ -105,8 +107,8 @@ def test_the_measure_is_a_choice_that_a_reload_keeps(visit, run_id, dataset_id):
     worst = sum(gap.max() for gap in by_model) / 2
     mean = pd.concat(by_model).groupby(level=0).mean()
     assert numbers(page)["Largest gap"] == f"{100 * worst:.1f} pt"
-    shown = ranked(page).set_index("Subgroup")["Gap"].to_dict()
-    assert shown == pytest.approx(mean.to_dict())
+    document = ranked(page).set_index("Subgroup")["Gap"].to_dict()
+    assert document == pytest.approx(mean.to_dict())
     again = visit("Local fairness", **page.query_params)
     assert numbers(again) == numbers(page)
     widget(again, "selectbox", "Measure").set_value("selection_rate").run()
@@ -125,14 +127,16 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     assert not page.exception
     assert "find" in page.query_params["opened"]
     model = next(m for m in ui.known_models(dataset_id, run_id) if m.method == "road")
-    found = search_model(ui.store(), model, dataset_id, "selection_rate", min_size=20)
-    assert found.caption() in words(page).replace("\\", "")
-    first = found.beyond.iloc[0]
+    subgroups = search_model(
+        ui.store(), model, dataset_id, "selection_rate", min_size=20
+    )
+    assert subgroups.caption() in words(page).replace("\\", "")
+    first = subgroups.beyond.iloc[0]
     assert plain(first["subgroup"]) in labels(page)
     speech = gaps.speech_of(ui.store(), dataset_id)
-    assert found.verdict(speech) in words(page).replace("\\", "")
+    assert subgroups.verdict(speech) in words(page).replace("\\", "")
     # one click: ROAD's form, and thresholds of this model, with the subgroup along
-    links = {one.proto.label: one.proto for one in page.get("page_link")}
+    links = {link.proto.label: link.proto for link in page.get("page_link")}
     road = parse_qs(links["Train ROAD beside it"].query_string)
     assert '"road"' in road["form"][0]
     fix = parse_qs(links["Fix in Post-process"].query_string)
@@ -140,9 +144,11 @@ def test_a_search_waits_until_it_is_opened_and_a_found_subgroup_is_looked_at(
     assert fix["subgroups"] == road["subgroups"]
     button(page, plain(first["subgroup"])).click().run()
     assert not page.exception
-    told = page.query_params["subgroups"]
-    chosen = Subgroups.model_validate_json(told if isinstance(told, str) else told[0])
-    assert set(chosen.columns) == {one.column for one in first["conditions"]}
+    parameter = page.query_params["subgroups"]
+    chosen = Subgroups.model_validate_json(
+        parameter if isinstance(parameter, str) else parameter[0]
+    )
+    assert set(chosen.columns) == {link.column for link in first["conditions"]}
     widget(page, "selectbox", "Measure").set_value("auc").run()
     assert not page.exception
     assert "AUC is not searched; choose one of" in words(page)
@@ -156,14 +162,15 @@ def test_the_reader_weighs_what_errors_cost(visit, run_id, dataset_id):
     table = next(t.value for t in page.dataframe if "Measure" in t.value)
     row = table.set_index("Measure").loc["Error cost 4 : 1"]
     store = ui.store()
-    dataset, costs = store.dataset(dataset_id), []
+    dataset = store.dataset(dataset_id)
+    costs = []
     for trial in store.snapshot(run_id).trials:
         if trial.method == "road":
             rows = split(dataset, trial.seed).test
             decided = store.artifact(trial.key).scores()[rows] > 0.5
             cost = (decided - dataset.y[rows].astype(float)).clip(-0.25) * 1.6
-            own = dataset.sensitive_features[rows] == "there"
-            costs.append(abs(cost[own]).mean())
+            of_group = dataset.sensitive_features[rows] == "there"
+            costs.append(abs(cost[of_group]).mean())
     assert row["origin: there"] == pytest.approx(sum(costs) / 2, abs=1e-6)
 
 
@@ -180,18 +187,16 @@ def test_the_reader_chooses_how_scores_become_decisions(visit, run_id, dataset_i
     rates = []
     for trial in store.snapshot(run_id).trials:
         if trial.method == "road":
-            parts, scores = (
-                split(dataset, trial.seed),
-                store.artifact(trial.key).scores(),
-            )
+            parts = split(dataset, trial.seed)
+            scores = store.artifact(trial.key).scores()
             rule = DecisionRule.of("top 30")
             y = dataset.y[parts.validation]
             cut = rule.threshold(scores[parts.validation], y, base_rate=0.5)
             inside = parts.test[dataset.sensitive_features[parts.test] == "there"]
             rates.append((scores[inside] > cut).mean())
     table = next(t.value for t in page.dataframe if "Four fifths" in t.value)
-    shown = table.set_index("Measure").loc["Selection rate", "origin: there"]
-    assert shown == pytest.approx(sum(rates) / 2, abs=1e-6)
+    line = table.set_index("Measure").loc["Selection rate", "origin: there"]
+    assert line == pytest.approx(sum(rates) / 2, abs=1e-6)
     train = visit("Train", **page.query_params)
     assert not train.exception
     assert widget(train, "radio", "Decided 1").value == "top"

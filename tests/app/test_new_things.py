@@ -51,7 +51,9 @@ def test_a_measure_is_one_entry(toy_measure, visit, inline, train_once):
     local = visit("Local fairness", run=run, measure=toy_measure.key, opened="measures")
     for page in (local, visit("Sweep", run=run, opened="measures")):
         assert not page.exception
-        (table,) = [each.value for each in page.dataframe if "In words" in each.value]
+        (table,) = [
+            element.value for element in page.dataframe if "In words" in element.value
+        ]
         (words,) = table.loc[table["Measure"] == "True negative rate", "In words"]
         assert "is spared" in words
 

@@ -76,13 +76,13 @@ def test_the_first_screen_says_how_many_may_be_wrong_and_assumes_nothing(visit, 
     share = pd.Series(y == 1).groupby(noisy).mean()
     rate = pd.Series(positive)[y == 1].groupby(noisy[y == 1]).mean()
     least = ((rate - positive[y == 1].mean() + 0.05) * share).min()
-    said = numbers(page)["May be wrong"]
+    text = numbers(page)["May be wrong"]
     if least < 0:
-        assert said == "none"
+        assert text == "none"
         assert "broken already" in words(page)
     else:
-        assert float(said.strip("%")) == pytest.approx(100 * least, abs=0.151)
-        assert f"at most {said} of any group" in words(page)
+        assert float(text.strip("%")) == pytest.approx(100 * least, abs=0.151)
+        assert f"at most {text} of any group" in words(page)
     wrong = widget(page, "slider", "Recorded wrongly (γ)").value / 100
     table = tv_certificate(y, positive, noisy, wrong, slack=0.05)
     most = 100 * (table["worst_violation"].max() + 0.05)
@@ -135,8 +135,8 @@ def test_decisions_follow_the_rule_of_the_address(visit, run_id):
 def test_a_link_to_a_source_that_is_gone_opens_with_a_sentence(visit, run_id):
     page = visit("Noisy groups", run=run_id, noise_source="simulated", noise="0.2")
     assert not page.exception
-    said = "This link names a source of noise that is no longer offered"
-    assert said in words(page)
+    text = "This link names a source of noise that is no longer offered"
+    assert text in words(page)
     assert widget(page, "selectbox", "Known of wrong groups").value == "unknown"
 
 
@@ -157,8 +157,8 @@ def test_a_table_with_both_columns_bounds_what_can_be_wrong(visit, run_id):
     noise = Noise.from_sample(dataset.sensitive_features, frame, "true", "recorded")
     reach = max(noise.on(split(dataset, 0).test).reach.values())
     assert numbers(page)["Can be wrong"] == f"{reach:.1%}"
-    shown = page.dataframe[0].value.set_index(["Recorded as", "Is"])["Share"]
-    assert shown["here", "here"] == pytest.approx(880 / 900)
+    shares = page.dataframe[0].value.set_index(["Recorded as", "Is"])["Share"]
+    assert shares["here", "here"] == pytest.approx(880 / 900)
 
 
 def test_probabilities_stand_for_a_group_that_is_not_recorded(visit, inline):
@@ -177,4 +177,4 @@ def test_probabilities_stand_for_a_group_that_is_not_recorded(visit, inline):
     assert "The promise is broken: p(a) is at least" in words(page)
     assert figures(page) == 1
     page = visit("Noisy groups", **place, memberships=["p(a)", "age"])
-    assert any("add to 1 in every row" in each.value for each in page.error)
+    assert any("add to 1 in every row" in message.value for message in page.error)

@@ -18,9 +18,9 @@ cases = pytest.mark.parametrize(
 
 def models_of(dataset_id, run):
     """Return the models of a run by label, and the seeds that all of them have."""
-    here = {trial.key for trial in ui.store().snapshot(run).trials}
+    keys = {trial.key for trial in ui.store().snapshot(run).trials}
     models = trials.known_models(ui.store(), dataset_id, run)
-    models = {m.label: m for m in models if here & {t.key for t in m.trials}}
+    models = {m.label: m for m in models if keys & {t.key for t in m.trials}}
     return models, frozenset.intersection(*(m.seeds for m in models.values()))
 
 
@@ -32,13 +32,13 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     run = train_once(ui.store(), train, data, kind)
     models, seeds = models_of(data, run)
     main = [label for label in models if label != "Unconstrained"][-1]
-    asked = {"run": run, "model": models[main].id}
-    page = visit("Local fairness", **asked, opened="table")
+    address = {"run": run, "model": models[main].id}
+    page = visit("Local fairness", **address, opened="table")
     assert not page.exception
     rows = exported(data, models[main], seeds)
     rates = rows.pivot_table("decided", ["seed", "branch"], "group")
-    apart = rates.max(axis=1) - rates.min(axis=1)
-    gaps = apart.rename("gap").reset_index().pivot_table("gap", "seed", "branch")
+    spread = rates.max(axis=1) - rates.min(axis=1)
+    gaps = spread.rename("gap").reset_index().pivot_table("gap", "seed", "branch")
     accuracy, overall, worst = figures_of(rows)
     assert worst == pytest.approx(gaps.max(axis=1).mean())
     # the last model is looked at: cards and table of subgroups are of it
@@ -54,11 +54,11 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
         of_group = table[f"P(ŷ = 1) origin: {group}"].to_dict()
         assert of_group == pytest.approx(mean.to_dict())
 
-    page = visit("Train", **asked)
+    page = visit("Train", **address)
     assert not page.exception
-    shown = numbers(page)
-    assert shown["Accuracy"] == f"{accuracy:.1%}"
-    assert (shown["Gap"], shown["Largest local gap"]) == (
+    figures = numbers(page)
+    assert figures["Accuracy"] == f"{accuracy:.1%}"
+    assert (figures["Gap"], figures["Largest local gap"]) == (
         f"{_wording.gap_size(overall)}",
         f"{_wording.gap_size(worst)}",
     )
@@ -67,7 +67,7 @@ def test_local_fairness_and_train_show_one_set_of_numbers(
     assert chips["Gap"] == _wording.points(overall - before[1])
     assert chips["Largest local gap"] == _wording.points(worst - before[2])
     assert ("mean of 3 seeds" in words(page)) == (len(seeds) == 3)
-    assert local["Largest by chance"] == shown["Largest by chance"]
+    assert local["Largest by chance"] == figures["Largest by chance"]
 
 
 def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):
@@ -88,8 +88,8 @@ def test_a_sweep_shows_one_set_of_numbers(visit, inline, train_once):
     }
     assert marks == {k: pytest.approx((f[0], f[2]), abs=1e-6) for k, f in test.items()}
     cards = [card["label"] for card in pictures["cards"]]
-    for place, shown in pictures["values"].items():
-        values = dict(zip(cards, shown, strict=True))
+    for place, entry in pictures["values"].items():
+        values = dict(zip(cards, entry, strict=True))
         setting = settings[int(place)]
         accuracy, gap, worst = test[setting["label"]]
         assert values["Accuracy"]["value"] == f"{accuracy:.1%}"

@@ -28,8 +28,10 @@ def table_of(page):
 
 def test_a_table_of_decisions_alone_is_audited_and_not_trained(visit):
     frame = people()[["hired", "origin"]]
-    here = np.flatnonzero(frame["origin"] == "here")
-    frame = frame.assign(predicted=np.isin(np.arange(600), here[here % 3 > 0]) * 1)
+    rows_here = np.flatnonzero(frame["origin"] == "here")
+    frame = frame.assign(
+        predicted=np.isin(np.arange(600), rows_here[rows_here % 3 > 0]) * 1
+    )
     page = visit("Data")
     content = frame.to_csv(index=False).encode()
     page.file_uploader[0].upload("decided.csv", content, "text/csv").run()
@@ -40,12 +42,12 @@ def test_a_table_of_decisions_alone_is_audited_and_not_trained(visit):
     address = dict(page.query_params)
     page = visit("Local fairness", **address)
     assert not page.exception
-    said = words(page)
+    text = words(page)
     points = round(100 * frame.groupby("origin")["predicted"].mean()["here"])
     expected = f"origin: there is predicted “hired” {points} points less often"
-    assert f"{expected} than origin: here" in said
-    assert "). By predicted = 1, all rows." in said
-    assert "Over all rows" not in said
+    assert f"{expected} than origin: here" in text
+    assert "). By predicted = 1, all rows." in text
+    assert "Over all rows" not in text
     for name in ("Train", "Sweep"):
         page = visit(name, **address)
         assert not page.exception
@@ -85,7 +87,7 @@ def test_from_upload_to_error_rates_in_three_clicks(visit):
             assert table.loc[measure, f"{feature}: {group}"] == pytest.approx(share)
     assert figures(page) == 2  # gaps by subgroup, and calibration by group
     assert "1,200 rows" in words(page)
-    exports = [one.proto.label for one in page.get("download_button")]
+    exports = [first.proto.label for first in page.get("download_button")]
     assert "Report (HTML)" in exports
 
 
@@ -111,10 +113,12 @@ def test_what_the_form_says_of_scores_is_kept_and_they_are_no_features(visit):
     assert not page.exception
     button(page, "Use these roles").click().run()
     assert not page.exception
-    kept = [known.roles for known in ui.store().datasets() if known.roles.scores]
-    assert [score.words() for score in kept[0].scores] == ["points ≥ 8"]
-    assert kept[0].sample_weight == "priors_count"
-    assert not {"points", "priors_count"} & {*kept[0].features}
+    roles_kept = [
+        wanted.roles for wanted in ui.store().datasets() if wanted.roles.scores
+    ]
+    assert [score.words() for score in roles_kept[0].scores] == ["points ≥ 8"]
+    assert roles_kept[0].sample_weight == "priors_count"
+    assert not {"points", "priors_count"} & {*roles_kept[0].features}
     assert "Audit points" in labels(page)
 
 
@@ -130,11 +134,11 @@ def test_a_score_with_a_threshold_is_corrected_and_certified(visit):
     margins, _ = own_margins(dataset, roles.scores[0])
     assert ((margins > 0) == picked).all()
     assert np.abs(margins).max() == 1
-    shown = next(d.value for d in page.dataframe if "Before" in d.value)
+    changes = next(d.value for d in page.dataframe if "Before" in d.value)
     test = split(dataset, 0).test
     rates = pd.Series(picked[test]).groupby(dataset.sensitive_features[test])
-    expected = rates.mean()[shown["Group"].str.removeprefix("race: ")].tolist()
-    assert shown["Before"].tolist() == pytest.approx(expected)
+    expected = rates.mean()[changes["Group"].str.removeprefix("race: ")].tolist()
+    assert changes["Before"].tolist() == pytest.approx(expected)
     page = visit("Noisy groups", data=data)
     assert not page.exception
     assert plain(trials.own_models(ui.store(), data)[0].label) in words(page)
@@ -156,9 +160,9 @@ def test_compas_has_propublicas_error_rates_and_northpointes_answer(visit):
     page = visit("Local fairness", **address)
     assert not page.exception
     races = ["race: African-American", "race: Caucasian"]
-    shown = table_of(page)[races].mul(100).round(2)
-    assert shown.loc["False positive rate"].tolist() == [44.85, 23.45]
-    assert shown.loc["False negative rate"].tolist() == [27.99, 47.72]
+    percentages = table_of(page)[races].mul(100).round(2)
+    assert percentages.loc["False positive rate"].tolist() == [44.85, 23.45]
+    assert percentages.loc["False negative rate"].tolist() == [27.99, 47.72]
     assert table_of(page).loc["Calibration", "Gap"] == pytest.approx(0, abs=0.05)
     row = table_of(page).loc["False positive rate"]
     assert row["Gap of"] == "race: African-American − race: Caucasian"
@@ -184,7 +188,8 @@ def run(inline):
 
 def accuracy(data):
     """Accuracy of the deciles, mean over both test sets."""
-    dataset, frame = ui.store().dataset(data), people()
+    dataset = ui.store().dataset(data)
+    frame = people()
     seen = frame["skill"] - (frame["origin"] == "there")
     right = (pd.qcut(seen, 10, labels=False) + 1 >= 6).to_numpy() == (dataset.y == 1)
     return np.mean([right[split(dataset, seed).test].mean() for seed in (0, 1)])
@@ -194,12 +199,12 @@ def test_own_scores_stand_on_the_front_and_beside_models_on_the_same_rows(visit,
     data = ui.store().run(run).dataset_id
     (mark,) = marks(run)
     assert mark["y"] == pytest.approx(accuracy(data))
-    told = {"scores": "column vendor", "opened": "apply"}
-    page = visit("Post-process", run=run, data=data, **told)
+    address = {"scores": "column vendor", "opened": "apply"}
+    page = visit("Post-process", run=run, data=data, **address)
     assert not page.exception
     assert widget(page, "selectbox", "Scores of").value == "column vendor"
-    (own,) = trials.own_models(ui.store(), data)
-    key = f"{own.trials[0].key} decided by 0 top 20"
+    (vendor_model,) = trials.own_models(ui.store(), data)
+    key = f"{vendor_model.trials[0].key} decided by 0 top 20"
     keyed = visit("Post-process", run=run, data=data, scores=key)
     assert widget(keyed, "selectbox", "Scores of").value == "column vendor"
     assert "(vendor − 5.5) / 4.5: above 0 from 6 on" in words(page)
@@ -221,14 +226,17 @@ def marks(run):
     """Return the marks of the deciles on the front."""
     sweep = finished_sweep(ui.store(), run)
     points = choices.own_points(sweep, ("worst_1_di", "accuracy"))
-    return [one for one in points.to_dict("records") if one["label"] == "vendor ≥ 6"]
+    return [
+        point for point in points.to_dict("records") if point["label"] == "vendor ≥ 6"
+    ]
 
 
 def test_an_onnx_file_is_audited_wherever_a_model_is(visit):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    frame, read = people(), ["age", "skill", "branch", "origin"]
-    p = pipeline().predict_proba(frame[read])[:, 1]
+    frame = people()
+    features = ["age", "skill", "branch", "origin"]
+    p = pipeline().predict_proba(frame[features])[:, 1]
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = ui.store().add_dataset(table, ROLES, "People")
 
@@ -256,8 +264,8 @@ def test_an_onnx_file_is_audited_wherever_a_model_is(visit):
     assert widget(page, "multiselect", "Should not count").value == ["origin"]
     test = split(ui.store().dataset(data), 0).test
     swapped = frame["origin"].map({"here": "there", "there": "here"})
-    other = frame.assign(origin=swapped).iloc[test]
-    q = pipeline().predict_proba(other[read])[:, 1]
+    swapped_rows = frame.assign(origin=swapped).iloc[test]
+    q = pipeline().predict_proba(swapped_rows[features])[:, 1]
     changed = ((q > 0.5) != (p[test] > 0.5)).mean()
     assert numbers(page)["Decisions changed"] == percent(changed)
     for name in ("Post-process", "Noisy groups"):

@@ -36,7 +36,8 @@ GAP = "Gap, test rows"
 def expected(run_id, **parameters):
     """Accuracy and DI on test rows of a ramp learned on validation rows."""
     margins, dataset = stored(run_id)
-    rows, groups = split(dataset, 0), dataset.sensitive_features
+    rows = split(dataset, 0)
+    groups = dataset.sensitive_features
     ramp = RampThreshold(**parameters).fit(
         margins[rows.validation],
         dataset.y[rows.validation],
@@ -60,13 +61,13 @@ def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
     page = visit("Post-process", run=run_id)
     assert not page.exception
     _, (accuracy, gap) = expected(run_id, gamma=0.1)
-    shown = numbers(page)
-    assert shown["Expected accuracy"] == f"{accuracy:.1%}"
-    assert shown[GAP] == gap_size(abs(gap))
+    document = numbers(page)
+    assert document["Expected accuracy"] == f"{accuracy:.1%}"
+    assert document[GAP] == gap_size(abs(gap))
     assert figures(page) == 0  # ramps are drawn by the component
-    said = page.header[0].value
-    assert len(said.split()) <= 20
-    assert said.startswith("The ramp ")
+    headline = page.header[0].value
+    assert len(headline.split()) <= 20
+    assert headline.startswith("The ramp ")
     assert "120 validation rows · 120 test rows" in words(page)
     evidence = ["trade", "measure", "inside", "apply", "how"]
     widget(page, "button_group", "Evidence").set_value(evidence).run()
@@ -76,18 +77,18 @@ def test_the_first_screen_is_the_most_accurate_ramp_on_test_rows(visit, run_id):
 
 
 def test_a_link_opens_the_same_ramp_on_the_same_scores(visit, run_id):
-    told = {"gamma": "0.98", "target_rate": "0.345", "tolerance": "0.05"}
-    page = visit("Post-process", run=run_id, **told)
+    address = {"gamma": "0.98", "target_rate": "0.345", "tolerance": "0.05"}
+    page = visit("Post-process", run=run_id, **address)
     assert not page.exception
-    given = {"gamma": 0.98, "target_rate": 0.345, "tolerance": 0.05}
-    _, (accuracy, gap) = expected(run_id, **given)
+    settings = {"gamma": 0.98, "target_rate": 0.345, "tolerance": 0.05}
+    _, (accuracy, gap) = expected(run_id, **settings)
     assert numbers(page)["Expected accuracy"] == f"{accuracy:.1%}"
     assert numbers(page)[GAP] == gap_size(gap)
     target = widget(page, "button_group", "Target rate (ρ)")
     assert target.value == "hand"
     page.run()
     assert numbers(page)[GAP] == gap_size(gap)
-    for name, text in told.items():
+    for name, text in address.items():
         assert page.query_params[name] == text
 
 
@@ -140,23 +141,23 @@ def test_the_exported_file_gives_the_numbers_of_the_page(visit, run_id):
     frame["h"] = ((2 * frame["p"].astype(float) - 1 - low) / (high - low)).clip(0, 1)
     right = frame["h"].where(frame["y"] == 1, 1 - frame["h"]).mean()
     rates = frame.groupby("group")["h"].mean()
-    shown = numbers(page)
-    assert shown["Expected accuracy"] == f"{right:.1%}"
-    assert shown[GAP] == gap_size(rates.max() - rates.min())
+    document = numbers(page)
+    assert document["Expected accuracy"] == f"{right:.1%}"
+    assert document[GAP] == gap_size(rates.max() - rates.min())
     before = frame["p"] > 0.5
     changed = frame["h"][~before].sum() + (1 - frame["h"][before]).sum()
-    assert shown["Changed decisions"] == f"{changed / len(frame):.1%}"
+    assert document["Changed decisions"] == f"{changed / len(frame):.1%}"
 
 
 def test_gaps_are_those_inside_the_subgroups_that_another_page_chose(visit, run_id):
-    shown = []
+    answers = []
     for column in ("age", "lost"):
         chosen = Subgroups(columns=(column,), cuts={"age": (40,)}, min_size=20)
-        told = {"subgroups": chosen.model_dump_json(), "opened": "inside"}
-        page = visit("Post-process", run=run_id, **told)
+        address = {"subgroups": chosen.model_dump_json(), "opened": "inside"}
+        page = visit("Post-process", run=run_id, **address)
         (table,) = page.dataframe
-        shown.append(table.value["Subgroup"].tolist())
-    assert shown == [["age under 40", "age 40 or more"], ["office", "works"]]
+        answers.append(table.value["Subgroup"].tolist())
+    assert answers == [["age under 40", "age 40 or more"], ["office", "works"]]
 
 
 def test_groups_too_small_to_learn_from_are_explained(visit, dataset_id):
@@ -199,7 +200,8 @@ def test_another_method_is_chosen_with_its_parameters(visit, run_id):
     assert not page.exception
     assert page.query_params["correction"] in ("hardt", ["hardt"])
     margins, dataset = stored(run_id)
-    rows, groups = split(dataset, 0), dataset.sensitive_features
+    rows = split(dataset, 0)
+    groups = dataset.sensitive_features
     hardt = HardtThreshold("equalized_odds").fit(
         margins[rows.validation],
         dataset.y[rows.validation],

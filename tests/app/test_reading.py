@@ -26,8 +26,8 @@ def test_the_page_says_how_the_file_was_read(visit):
     content = table.to_csv(index=False, sep=";", decimal=",").encode("cp1252")
     page = upload(visit("Data"), content)
     assert not page.exception
-    said = "semicolon-separated, decimal comma, Windows-1252"
-    assert f"Read as {said}." in words(page)
+    sentence = "semicolon-separated, decimal comma, Windows-1252"
+    assert f"Read as {sentence}." in words(page)
     assert (newest()["skill"] == GERMAN["skill"]).all()
 
 

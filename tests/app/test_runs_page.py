@@ -35,11 +35,12 @@ def test_every_run_is_listed_with_its_result(visit, runs):
 
 
 def test_a_bundle_is_imported_and_opened(visit, runs, tmp_path):
-    run, file = runs[0], tmp_path / "bundle.zip"
+    run = runs[0]
+    file = tmp_path / "bundle.zip"
     pack_runs(ui.store(), [run.id], file, address="k=2&run=ffff")
     wanted = ui.store().snapshot(run.id).trials[0].row
-    for one in runs:
-        ui.store().delete_run(one.id)
+    for record in runs:
+        ui.store().delete_run(record.id)
     page = visit("Runs")
     page.file_uploader[0].upload("none.zip", b"PK", "application/zip").run()
     button(page, "Import").click().run()

@@ -39,7 +39,7 @@ def test_a_run_of_one_setting_offers_none(visit, trained, name):
 
 
 def test_in_the_tour_the_sweep_shows_what_one_screen_holds(visit, two_methods):
-    shown = sent(visit("Sweep", run=two_methods, tour="1"), "linked")["shows"]
-    every = sent(visit("Sweep", run=two_methods), "linked")["shows"]
-    assert every == list(EVERY_PART)
-    assert set(shown) < set(every)
+    shows = sent(visit("Sweep", run=two_methods, tour="1"), "linked")["shows"]
+    all_shows = sent(visit("Sweep", run=two_methods), "linked")["shows"]
+    assert all_shows == list(EVERY_PART)
+    assert set(shows) < set(all_shows)

@@ -21,7 +21,8 @@ def sweep(two_methods):
 
 
 def test_every_scene_says_what_the_page_of_its_picture_says(visit, sweep, thorough):
-    run, methods = sweep.run.id, sweep.result.means["method"].tolist()
+    run = sweep.run.id
+    methods = sweep.result.means["method"].tolist()
     plain_model, model = (
         sweep.ids[methods.index(m)] for m in ("unconstrained", "road")
     )
@@ -32,20 +33,20 @@ def test_every_scene_says_what_the_page_of_its_picture_says(visit, sweep, thorou
         "ramp": ("Post-process", {"model": plain_model}),
         "noise": ("Noisy groups", {}),
     }
-    every = [scene.name for scene in scenes.scenes_of(sweep)]
-    assert set(pages) < set(every)
-    for at, name in enumerate(every, 1):
+    names = [scene.name for scene in scenes.scenes_of(sweep)]
+    assert set(pages) < set(names)
+    for at, name in enumerate(names, 1):
         if not thorough and at % 2 == 0:
             continue
         page = visit("Sweep", run=run, model=model, show=str(at))
         assert not page.exception
         assert page.title[0].value == QUESTIONS[at - 1]
-        assert f"{at} of {len(every)}" in words(page)
+        assert f"{at} of {len(names)}" in words(page)
         if name not in pages:
             continue
         path, chosen = pages[name]
-        there = visit(path, **{"run": run, "model": model, **chosen})
-        assert said(page) == there.header[0].value, name
+        opened = visit(path, **{"run": run, "model": model, **chosen})
+        assert said(page) == opened.header[0].value, name
 
 
 def test_the_best_setting_is_said_beside_the_map(visit, sweep):
@@ -71,7 +72,8 @@ def test_a_show_has_neither_menu_nor_forms_and_leads_back(visit, sweep):
 
 
 def test_the_tour_presents_its_run_from_any_stop(visit, sweep):
-    run, plain_model = sweep.run.id, sweep.ids[0]
+    run = sweep.run.id
+    plain_model = sweep.ids[0]
     page = visit("Weights", run=run, tour="3", model=plain_model)
     button(page, "Present").click().run()
     assert page.title[0].value == QUESTIONS[0]

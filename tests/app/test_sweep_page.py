@@ -57,8 +57,8 @@ def numbers(page):
     """Return the value on every card where the pictures start, by its label."""
     pictures = sent(page, "linked")
     labels = [card["label"] for card in pictures["cards"]]
-    shown = pictures["values"][str(place_of(page))]
-    return dict(zip(labels, (card["value"] for card in shown), strict=True))
+    place_values = pictures["values"][str(place_of(page))]
+    return dict(zip(labels, (card["value"] for card in place_values), strict=True))
 
 
 def test_first_visit_without_a_table_offers_one(visit):
@@ -72,10 +72,11 @@ def test_first_visit_without_a_table_offers_one(visit):
 
 def group(page, label):
     """Return the control of several buttons with a label."""
-    return next(one for one in page.get("button_group") if one.label == label)
+    return next(first for first in page.get("button_group") if first.label == label)
 
 
-WEIGHT, TAU = "Fairness weight (λ)", "Locality (τ)"
+WEIGHT = "Fairness weight (λ)"
+TAU = "Locality (τ)"
 
 
 def accuracies(run_id):
@@ -83,15 +84,15 @@ def accuracies(run_id):
     rows = ui.store().snapshot(run_id).table().fillna({"tau": -1})
     rows = rows[rows["method"] != "unconstrained"]
     means = rows.groupby(["method", "fairness_weight", "tau"]).mean(numeric_only=True)
-    kept = means["validation_demographic_parity_difference"] <= 0.5
-    return means.loc[kept, "validation_accuracy"]
+    within_limit = means["validation_demographic_parity_difference"] <= 0.5
+    return means.loc[within_limit, "validation_accuracy"]
 
 
 def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
     visit, run_id
 ):
-    known = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
-    ids = {model.label: model.id for model in known}
+    expected = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    ids = {model.label: model.id for model in expected}
     page = visit("Sweep", run=run_id, model=ids["ROAD λ 4 τ 0.1"])
     assert setting_of(page) == {WEIGHT: "4", TAU: "0.1"}
     method = next(w for w in page.selectbox if w.label == "Method")
@@ -103,10 +104,10 @@ def test_the_model_of_the_address_is_shown_and_another_method_opens_on_its_best(
 
 
 def test_a_sweep_opens_on_the_plain_model_where_nothing_is_to_fix(visit, run_id):
-    known = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
+    expected = trials.known_models(ui.store(), ui.store().run(run_id).dataset_id)
     page = visit("Sweep", run=run_id)
     assert not page.exception
-    assert page.query_params["model"] == known[0].id
+    assert page.query_params["model"] == expected[0].id
     assert widget(page, "selectbox", "Method").value == "unconstrained"
     assert setting_of(page) == {}
     assert "nothing to fix" in words(page)
@@ -124,10 +125,10 @@ def test_headline_and_cards_are_of_the_model_in_question_wherever_it_stands(
             continue
         page = visit("Sweep", run=run_id, model=model.id)
         assert not page.exception
-        said = words(page)
-        assert plain(choices.setting_answer(sweep, place).verdict) in said
-        assert plain(best.beside(place)) in said
-        assert (plain(best.words) in said) == (place != best.place or not best.change)
+        text = words(page)
+        assert plain(choices.setting_answer(sweep, place).verdict) in text
+        assert plain(best.beside(place)) in text
+        assert (plain(best.words) in text) == (place != best.place or not best.change)
         cards = sweep.cards(model.method, 0.5)[place]
         assert numbers(page) == {card.label: card.value for card in cards}
         assert ("Use" in labels(page)) == (place != best.place)
@@ -211,28 +212,30 @@ def test_a_growing_sweep_shows_its_finished_models_and_can_be_cancelled(
     visit, run_id, dataset_id, monkeypatch
 ):
     store = ui.store()
-    done, *others = store.snapshot(run_id).trials
-    going = store.add_run(store.run(run_id).spec, [done, *others], "Going", dataset_id)
+    done, *rest = store.snapshot(run_id).trials
+    going = store.add_run(store.run(run_id).spec, [done, *rest], "Going", dataset_id)
     monkeypatch.setattr("fairdash.ui.widgets.runs.wake", lambda store: None)
     monkeypatch.setattr("fairdash.jobs._work.wake", lambda store: None)
     store.set_status(going, "running")
     page = visit("Sweep", run=going)
     assert not page.exception
     assert "0 of 20 models finished" in words(page)
-    for trial in (done, *others[:4]):
+    for trial in (done, *rest[:4]):
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert "5 of 20 models finished" in words(page)
     assert "Models that have finished, 5 of 20." in words(page)
-    shown = sent(page, "linked")["summary"]
-    accuracies = [trial.row["test_accuracy"] for trial in (done, *others[:4])]
-    drawn = [setting["metrics"]["accuracy"] for setting in shown["settings"]]
+    document = sent(page, "linked")["summary"]
+    accuracies = [trial.row["test_accuracy"] for trial in (done, *rest[:4])]
+    drawn = [setting["metrics"]["accuracy"] for setting in document["settings"]]
     assert drawn == pytest.approx(accuracies, abs=1e-6)
     whole = linked.summary(sweeps.finished_sweep(store, run_id))
-    assert shown["methods"][1]["axes"] == whole["methods"][1]["axes"]  # cells to come
-    assert len(shown["settings"]) < len(whole["settings"])
+    assert (
+        document["methods"][1]["axes"] == whole["methods"][1]["axes"]
+    )  # cells to come
+    assert len(document["settings"]) < len(whole["settings"])
     assert store.summaries(going) == {}  # it is not over
-    for trial in others[4:9]:
+    for trial in rest[4:9]:
         store.put_trial(going, trial.key, row=trial.row, seconds=1.0)
     page.run()
     assert len(sent(page, "linked")["summary"]["settings"]) == 10
@@ -241,8 +244,12 @@ def test_a_growing_sweep_shows_its_finished_models_and_can_be_cancelled(
 
 
 def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
-    asked = {"most_di": 0.9, "most_worst": 0.9, "point": "tau=0.1"}  # of an older link
-    page = visit("Sweep", run=run_id, **asked)
+    address = {
+        "most_di": 0.9,
+        "most_worst": 0.9,
+        "point": "tau=0.1",
+    }  # of an older link
+    page = visit("Sweep", run=run_id, **address)
     page.session_state["certify"] = True  # opens what is computed once it is asked for
     page.run()
     assert not page.exception
@@ -250,8 +257,8 @@ def test_a_guarantee_is_that_of_the_certified_choice(visit, run_id):
     choice = choose_certified(sweeps.finished_sweep(ui.store(), run_id), limits=limits)
     assert choices.certified_words(choice, limits) in words(page)
     button(page, "Show it").click().run()
-    shown = sweeps.finished_sweep(ui.store(), run_id).ids[int(choice.model)]
-    assert page.query_params["model"] == shown
+    model_id = sweeps.finished_sweep(ui.store(), run_id).ids[int(choice.model)]
+    assert page.query_params["model"] == model_id
     policy = b"{groups: [g], limits: [{measure: false_positive_rate, at_most: 0.7}]}"
     page.file_uploader(key="certified policy").upload("p.yaml", policy, "text/yaml")
     page.run()

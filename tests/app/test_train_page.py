@@ -34,14 +34,14 @@ def test_the_form_offers_every_parameter_of_the_catalog(visit, dataset_id):
     for method, entry in CATALOG.items():
         page.selectbox(key="selection form method").set_value(method).run()
         assert not page.exception, method
-        shown = {one.label for kind in kinds for one in page.get(kind)}
+        labels = {first.label for kind in kinds for first in page.get(kind)}
         usual = {param.name: param.default for param in entry.params}
         offered = {param.title for param in entry.params if param.counts(usual)}
-        assert offered <= shown
+        assert offered <= labels
     page.selectbox(key="selection form method").set_value("reductions").run()
-    assert "Ridge penalty (α)" in [one.label for one in page.slider]
+    assert "Ridge penalty (α)" in [first.label for first in page.slider]
     widget(page, "selectbox", "Base model").set_value("gradient_boosting").run()
-    assert "Ridge penalty (α)" not in [one.label for one in page.slider]
+    assert "Ridge penalty (α)" not in [first.label for first in page.slider]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_rule_list_is_written_with_what_its_rules_do(visit, dataset_id):
     page = visit("Train", run=run, opened=["rules"])
     assert not page.exception
     assert "The rules" in words(page)
-    (table,) = [one.value for one in page.dataframe if "Rule" in one.value]
+    (table,) = [element.value for element in page.dataframe if "Rule" in element.value]
     assert table["Rule"].iloc[0].startswith("if ")
     assert table["Rule"].iloc[-1] == "else"
     assert table["Rows"].sum() == 120
@@ -142,7 +142,8 @@ def test_a_failed_or_cancelled_run_says_why_and_what_was_kept(
     visit, run_id, dataset_id
 ):
     store = ui.store()
-    spec, trials = store.run(run_id).spec, store.snapshot(run_id).trials
+    spec = store.run(run_id).spec
+    trials = store.snapshot(run_id).trials
     broken = store.add_run(spec, trials, "Broken", dataset_id)
     store.set_status(broken, "failed", error="Training diverged: lower the rate.")
     page = visit("Train", run=broken)
@@ -180,11 +181,11 @@ def test_every_page_of_a_run_says_that_its_engine_is_starting(
 ):
     with take(inline / "engine.lock"):  # as long as it has not said that it is ready
         going = start_training(dataset_id, MethodGrid(method="road"), 1)
-        said = {name: visit(name, run=going) for name in ("Train", "Home", "Runs")}
-    assert not any(page.exception for page in said.values())
-    assert "**Engine starting**" in words(said["Train"])
-    assert "Engine starting" in words(said["Home"])
-    (note,) = said["Runs"].dataframe[0].value["Note"]
+        texts = {name: visit(name, run=going) for name in ("Train", "Home", "Runs")}
+    assert not any(page.exception for page in texts.values())
+    assert "**Engine starting**" in words(texts["Train"])
+    assert "Engine starting" in words(texts["Home"])
+    (note,) = texts["Runs"].dataframe[0].value["Note"]
     assert note == "Engine starting"
 
 
@@ -196,7 +197,8 @@ def test_a_page_waits_for_a_database_that_restarts(inline, postgres, postgres_co
 
         ui.follow(st.session_state["run"], st.session_state["draw"])
 
-    control, store = postgres_control[0], ui.store()
+    control = postgres_control[0]
+    store = ui.store()
     data = store.add_dataset(store.add_table(people_csv(), "p.csv"), ROLES, "People")
     page = AppTest.from_function(script)
     page.session_state["run"] = store.add_run({}, [Question("a")], "R", data)

@@ -46,9 +46,9 @@ def test_numbers_are_those_of_the_stored_weights(visit, run_id):
     page = visit("Weights", run=run_id, opened=["traits"])
     assert not page.exception
     ratio, _, rows = stored(run_id)
-    shown = numbers(page)
-    assert shown["Largest r"] == f"{ratio.max():.1f}"
-    assert shown["Effective rows"] == f"{weights.effective_rows(ratio):,.0f}"
+    document = numbers(page)
+    assert document["Largest r"] == f"{ratio.max():.1f}"
+    assert document["Effective rows"] == f"{weights.effective_rows(ratio):,.0f}"
     assert figures(page) == 1
     assert "Share of these rows" in page.dataframe[-1].value
     assert f"People · {len(rows)} training rows · ROAD λ 3 τ 0.3 · seed 0" in words(
@@ -102,9 +102,9 @@ def test_for_broad_any_tau_is_shown_beside_the_trained_one(visit, trained):
     groups = dataset.sensitive_features[training_rows(dataset, 0, None)]
     frame = spec["frames"][names.index("0.01")]
     medians = frame["data"][3]["x"]  # of the first group: all rows come first
-    own = ratio[groups == dataset.group_names[0]].astype(np.longdouble)
-    other = own ** (0.21 / 0.01)
-    expected = np.median(other / other.mean())
+    of_group = ratio[groups == dataset.group_names[0]].astype(np.longdouble)
+    powered = of_group ** (0.21 / 0.01)
+    expected = np.median(powered / powered.mean())
     assert medians[0] == pytest.approx(max(float(expected), 1e-3), rel=1e-3)
 
 
@@ -127,13 +127,16 @@ def test_other_subgroups_are_measured_and_decided_by_the_rule_of_the_address(
     assert not table.loc[table["n"] < 50, "estimable"].any()
     trials = ui.store().snapshot(run_id).trials
     plain = next(t for t in trials if t.method == "unconstrained" and t.seed == 0)
-    scores, validation = ui.store().artifact(plain.key).scores(), split(dataset, 0)[1]
+    scores = ui.store().artifact(plain.key).scores()
+    validation = split(dataset, 0)[1]
     cut = np.sort(scores[validation])[-round(0.2 * len(validation)) - 1]
     rates = pd.Series(scores[rows] > cut)
     rates = rates.groupby([named, dataset.sensitive_features[rows]]).mean()
     gap = rates.groupby(level=0).agg(np.ptp)
-    shown = table[table["estimable"]].set_index("subgroup")["local_di"]
-    assert shown.to_dict() == pytest.approx(gap[shown.index].to_dict())
+    gaps_by_subgroup = table[table["estimable"]].set_index("subgroup")["local_di"]
+    assert gaps_by_subgroup.to_dict() == pytest.approx(
+        gap[gaps_by_subgroup.index].to_dict()
+    )
 
 
 def test_weights_of_a_subsample_belong_to_its_rows(visit):

@@ -74,9 +74,11 @@ def distances(true, noisy):
 def kernels(table, noise, question, radius):
     """Return the largest violations of every seed: of the kernels, on its rows."""
     groups, y, positive, seeds = table
-    ball, soft = [], []
+    ball = []
+    soft = []
     for rows in seeds:
-        at, limits = rows.where, noise.on(rows.where)
+        at = rows.where
+        limits = noise.on(rows.where)
         columns = (y[at].astype(int), positive[at].astype(int), groups[at])
         radii = {name: min(radius, far) for name, far in limits.reach.items()}
         worst = tv_certificate(*columns, radii, **question._asdict())
@@ -93,23 +95,26 @@ def kernels(table, noise, question, radius):
 def test_limits_of_unknown_groups_hold_on_the_rows_with_the_confidence_stated(
     source, visits
 ):
-    rng, inside_all, room = np.random.default_rng(1), [], []
+    rng = np.random.default_rng(1)
+    inside_all = []
+    room = []
     for _ in range(80):
         people = drawn(rng, 3000 // visits)
         recorded = simulate_noise(people, 0.08, random_state=rng.integers(2**31))
         unit = np.repeat(np.arange(len(people)), visits)
-        groups, noisy = people[unit], recorded[unit]
-        where = np.flatnonzero(unit < 600 // visits)
+        groups = people[unit]
+        noisy = recorded[unit]
+        rows = np.flatnonzero(unit < 600 // visits)
         if source == "assumed":
             noise = Noise.from_level(noisy, 0.08, unit)
         else:
             noise = Noise.from_sample(
                 noisy, sample_of(0.08, rng, 1500), "true", "noisy"
             )
-        limits = noise.on(where)
-        exact = estimate_noise(groups[where], noisy[where]).group_given_noisy
+        limits = noise.on(rows)
+        exact = estimate_noise(groups[rows], noisy[rows]).group_given_noisy
         inside = (exact >= limits.least - 1e-12) & (exact <= limits.most + 1e-12)
-        far = distances(groups[where], noisy[where])
+        far = distances(groups[rows], noisy[rows])
         near = all(far[name] <= limits.reach[name] + 1e-12 for name in far)
         inside_all.append(bool(inside.to_numpy().all()) and near)
         room.append(limits.reach["a"] - far["a"])
@@ -138,7 +143,7 @@ def test_the_curve_has_the_certificate_of_every_radius(table):
 
 def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
     groups, _, _, seeds = table
-    said = {}
+    texts = {}
     for slack, noise in (
         (0.05, Noise("none", groups)),
         (0.25, Noise("none", groups)),
@@ -157,22 +162,23 @@ def test_the_answer_is_the_share_at_which_the_promise_breaks(table):
         assert at == pytest.approx(curve.worst(0.02) + slack, abs=1e-6)
         row = certificates.points_table([curve], question, 0.02).iloc[0]
         assert row["2.0% wrong"] == round(100 * at, 1)
-        said[slack] = answer.verdict, cards["May be wrong"], cards.get("Can be wrong")
+        texts[slack] = answer.verdict, cards["May be wrong"], cards.get("Can be wrong")
         if slack == 0.25:
             assert f"at most {cards['May be wrong']} of any group" in answer.verdict
             most = float(cards["May be wrong"].strip("%")) / 100
             assert most == pytest.approx(curve.tolerated, abs=5e-4)
-    verdict, share, reach = said[0.05]
+    verdict, share, reach = texts[0.05]
     assert (share, reach) == ("none", None)
     assert verdict.startswith("The promise is broken already")
-    verdict, share, reach = said[0.99]
+    verdict, share, reach = texts[0.99]
     assert verdict == f"The promise holds with {reach} of any group recorded wrongly."
 
 
 @pytest.mark.parametrize("deciding", [Deciding(), Deciding(True, accepted=0.99)])
 @pytest.mark.parametrize("n_held", range(5))
 def test_what_is_said_holds_on_every_split(deciding, n_held):
-    radii, worst = [0.0, 0.001, 0.002, 0.003], [0.01 * (i >= n_held) for i in range(4)]
+    radii = [0.0, 0.001, 0.002, 0.003]
+    worst = [0.01 * (i >= n_held) for i in range(4)]
 
     def curve(*soft):
         return certificates.RadiusCurve("m", radii, worst, 0.003, [*soft], 3, deciding)
@@ -196,7 +202,8 @@ def test_more_noise_than_the_shares_allow_is_refused_with_the_largest():
 
 
 def test_whether_a_model_decides_is_judged_by_people_not_by_rows_of_counts():
-    y, decided = np.array([1, 1, 0, 0]), np.array([1, 0, 1, 0])
+    y = np.array([1, 1, 0, 0])
+    decided = np.array([1, 0, 1, 0])
     people = RowCounts.of("people", [100, 50, 50, 100])
     rows = SimpleNamespace(
         where=np.arange(4),
@@ -205,9 +212,9 @@ def test_whether_a_model_decides_is_judged_by_people_not_by_rows_of_counts():
         predictions=lambda key: decided,
     )
     counted = certificates.Decisions.of(rows, "any")
-    each = np.arange(4).repeat([100, 50, 50, 100])
+    index = np.arange(4).repeat([100, 50, 50, 100])
     repeated = SimpleNamespace(
-        where=each, y=y[each], sampling={}, predictions=lambda key: decided[each]
+        where=index, y=y[index], sampling={}, predictions=lambda key: decided[index]
     )
     assert counted.deciding == certificates.Decisions.of(repeated, "any").deciding
     assert not counted.deciding.idle

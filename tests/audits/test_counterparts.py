@@ -32,10 +32,10 @@ def metric_of(rows, columns=("branch",)):
 def shown(rows, line):
     """Return a person and its counterpart, one row each, as the table has them."""
     person = rows.frame.iloc[[line.place]].reset_index(drop=True)
-    other = person.astype(object)
+    counterpart = person.astype(object)
     for column, _, after in line.changes:
-        other[column] = after
-    return person, other.astype(person.dtypes)
+        counterpart[column] = after
+    return person, counterpart.astype(person.dtypes)
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,16 @@ def test_every_line_is_a_row_of_table_values_within_the_radius(
     )
     assert len(table) > 60
     for line in table.iloc[::3].itertuples():
-        person, other = shown(rows, line)
+        person, counterpart = shown(rows, line)
         assert line.changes
         for change in line.changes:
             assert change.after in rows.dataset.frame[change.column].tolist()
             assert change.before == person[change.column].iloc[0] != change.after
         place = np.array([line.place])
         assert model.probability(person, place)[0] == pytest.approx(line.before)
-        assert model.probability(other, place)[0] == pytest.approx(line.after)
+        assert model.probability(counterpart, place)[0] == pytest.approx(line.after)
         encode = rows.encoder.transform
-        distance = metric.distance(encode(person), encode(other))[0]
+        distance = metric.distance(encode(person), encode(counterpart))[0]
         assert distance == pytest.approx(line.fair_distance, abs=1e-12)
         assert distance <= radius + 1e-9
     turned = (table["before"] > 0.5) != (table["after"] > 0.5)
@@ -131,21 +131,26 @@ def test_the_search_finds_nearly_what_trying_every_row_finds(small, seed, radius
     metric = ignore_columns(["sex"], small.encoder.feature_names)
     table = worst_counterparts(model, small, metric=metric, fair_radius=radius)
     table = table.set_index("place")
-    encode, frame = small.encoder.transform, small.frame
+    encode = small.encoder.transform
+    frame = small.frame
     values = [sorted(small.dataset.frame[name].dropna().unique()) for name in frame]
-    every = pd.DataFrame(list(product(*values)), columns=list(frame))
-    Z, p = encode(every), model.probability(every)
+    all_people = pd.DataFrame(list(product(*values)), columns=list(frame))
+    Z = encode(all_people)
+    p = model.probability(all_people)
     before = model.scorer.positive(small.test.X)
-    best, exact = [], []
+    best = []
+    exact = []
     for place in range(small.n):
-        own = frame.iloc[[place]]
-        others, q = Z, p
-        if own["grade"].isna().any():  # who lacks a value may go on without it
-            blank = encode(every.assign(grade=np.nan))
-            others, q = np.vstack([Z, blank]), np.r_[p, model.scorer.positive(blank)]
-        apart = metric.distance(encode(own), others)
-        other = (np.abs(others - encode(own)) > 1e-6).any(1)
-        near = (apart <= radius + 1e-9) & other
+        person_row = frame.iloc[[place]]
+        candidates = Z
+        q = p
+        if person_row["grade"].isna().any():  # who lacks a value may go on without it
+            blank = encode(all_people.assign(grade=np.nan))
+            candidates = np.vstack([Z, blank])
+            q = np.r_[p, model.scorer.positive(blank)]
+        difference = metric.distance(encode(person_row), candidates)
+        differs = (np.abs(candidates - encode(person_row)) > 1e-6).any(1)
+        near = (difference <= radius + 1e-9) & differs
         assert near.any()
         changed = (q[near] > 0.5) != (before[place] > 0.5)
         exact.append(changed.any())
@@ -178,11 +183,11 @@ def test_without_a_row_within_the_radius_nobody_is_counted(small):
 def test_a_metric_or_rows_of_another_kind_are_refused(small):
     model = network_of(small, 0)
     d = len(small.encoder.feature_names)
-    other = ignore_columns(["a"], ["a", *(f"x{i}" for i in range(1, d))])
+    reduced = ignore_columns(["a"], ["a", *(f"x{i}" for i in range(1, d))])
     with pytest.raises(ValueError, match=r"`metric` is of the \d+ columns"):
-        worst_counterparts(model, small, metric=other, fair_radius=0.1)
+        worst_counterparts(model, small, metric=reduced, fair_radius=0.1)
     with pytest.raises(ValueError, match="`fair_radius` must be"):
-        worst_counterparts(model, small, metric=other, fair_radius=-1)
+        worst_counterparts(model, small, metric=reduced, fair_radius=-1)
     metric = ignore_columns(["sex"], small.encoder.feature_names)
     rows = AuditRows.of(small.dataset, 1)
     with pytest.raises(ValueError, match="must be its own"):
@@ -210,8 +215,8 @@ def test_a_model_brought_along_is_searched_over_the_rows_given():
         X.assign(**{f"race={k}": float(k == level) for k in "ABC"}) for level in "ABC"
     ]
     p = np.stack([model.predict_proba(level)[:, 1] for level in levels])
-    own = model.predict_proba(X)[:, 1]
-    turned = ((p > 0.5) != (own > 0.5)).any(0)
+    scores = model.predict_proba(X)[:, 1]
+    turned = ((p > 0.5) != (scores > 0.5)).any(0)
     assert len(table) == 200
     changed = table.set_index("row")["decision_changed"].sort_index()
     np.testing.assert_array_equal(changed, turned)

@@ -13,8 +13,8 @@ def counts(monkeypatch):
     """Return a function that says what processors did until a second of a clock."""
 
     def counted(*ticks):
-        every = iter(ticks)
-        monkeypatch.setattr(Ticks, "now", lambda: next(every))
+        tick_times = iter(ticks)
+        monkeypatch.setattr(Ticks, "now", lambda: next(tick_times))
         monkeypatch.setattr(crowding.time, "sleep", lambda seconds: None)
 
     return counted
@@ -24,8 +24,8 @@ def test_idle_and_polite_time_is_free(monkeypatch, tmp_path):
     stat = tmp_path / "stat"
     stat.write_text(STAT.format(user=700, nice=100, idle=50))
     monkeypatch.setattr(crowding, "COUNTS", stat)
-    now = Ticks.now()
-    assert (now.free, now.total) == (200, 1000)
+    current = Ticks.now()
+    assert (current.free, current.total) == (200, 1000)
 
 
 def test_without_counts_the_average_load_tells(monkeypatch, tmp_path):

@@ -25,7 +25,7 @@ def rows(n=1500):
 
 def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
     frame = rows()
-    found = fairdash.audit(
+    report = fairdash.audit(
         "y",
         scores="p",
         sensitive_features="group",
@@ -42,64 +42,68 @@ def test_every_measure_is_that_of_fairlearn_by_names_of_columns():
             sensitive_features=frame["group"],
             sample_params={"sample_weight": frame["weight"]},
         )
-        ours = found.table.loc[measure]
+        ours = report.table.loc[measure]
         assert ours[["g0", "g1", "g2"]].tolist() == pytest.approx(
             theirs.by_group.tolist()
         )
         assert abs(ours["gap"]) == pytest.approx(theirs.difference())
-    assert found.n == 1500
-    assert set(found.local["measure"]) == set(MEASURES)
-    asked = {
+    assert report.n == 1500
+    assert set(report.local["measure"]) == set(MEASURES)
+    arguments = {
         "sensitive_features": frame["group"],
         "subgroups": frame["part"],
         "sample_weight": frame["weight"],
     }
-    own = found.local[found.local["measure"] == "brier"].reset_index(drop=True)
-    expected = local_measure("brier", frame["y"], frame["p"], **asked)
-    pd.testing.assert_frame_equal(own[expected.columns], expected)
-    floor = LocalMeasure.of("brier", frame["y"], frame["p"], **asked).noise_floor()
-    assert (own["chance"] == floor.quantile).all()
+    brier = report.local[report.local["measure"] == "brier"].reset_index(drop=True)
+    expected = local_measure("brier", frame["y"], frame["p"], **arguments)
+    pd.testing.assert_frame_equal(brier[expected.columns], expected)
+    floor = LocalMeasure.of("brier", frame["y"], frame["p"], **arguments).noise_floor()
+    assert (brier["chance"] == floor.quantile).all()
 
 
 def test_gaps_are_signed_and_named_as_one_would_say_it():
     n = 500
     group = np.repeat(["Women", "men"], n)
     pred = np.r_[np.arange(n) < 130, np.arange(n) < 250].astype(int)
-    found = fairdash.audit(
+    report = fairdash.audit(
         None, pred, sensitive_features=group, decided="approved", outcome="repayment"
     )
     assert (
-        found.verdict == "Women is approved 24 points less often than men (18 to 30)."
+        report.verdict == "Women is approved 24 points less often than men (18 to 30)."
     )
-    row = found.gaps.iloc[0]
+    row = report.gaps.iloc[0]
     assert (row["group"], row["reference"], row["clear"]) == ("Women", "men", True)
     assert row["difference"] == pytest.approx(-0.24)
     assert row["ratio"] == pytest.approx(0.52)
     turned = fairdash.audit(None, pred, sensitive_features=group, favourable=False)
     assert turned.verdict.startswith("men is predicted positive 24 points more often")
-    held = fairdash.audit(None, pred, sensitive_features=group, reference="Women")
-    assert held.gaps["sentence"].tolist() == [turned.verdict]
+    against_reference = fairdash.audit(
+        None, pred, sensitive_features=group, reference="Women"
+    )
+    assert against_reference.gaps["sentence"].tolist() == [turned.verdict]
 
 
 def test_without_a_gap_the_verdict_claims_none():
     group = np.tile(["a", "b"], 200)
     pred = np.repeat([0, 1], 200)
-    found = fairdash.audit(None, pred, sensitive_features=group)
-    assert found.verdict.startswith("No gap between groups is clear")
-    assert "b is predicted positive 0 points more or less often than a" in found.verdict
-    assert found.gaps["sentence"].str.contains("−").all()
+    report = fairdash.audit(None, pred, sensitive_features=group)
+    assert report.verdict.startswith("No gap between groups is clear")
+    assert (
+        "b is predicted positive 0 points more or less often than a" in report.verdict
+    )
+    assert report.gaps["sentence"].str.contains("−").all()
 
 
 def test_decisions_that_are_all_the_same_are_never_called_fair():
     frame = rows()
-    asked = {"sensitive_features": "group", "frame": frame}
-    same = fairdash.audit("y", np.ones(len(frame), int), **asked)
-    said = "All rows get the same decision, so gaps in decisions say nothing."
-    assert same.verdict == said
+    arguments = {"sensitive_features": "group", "frame": frame}
+    same = fairdash.audit("y", np.ones(len(frame), int), **arguments)
+    text = "All rows get the same decision, so gaps in decisions say nothing."
+    assert same.verdict == text
     scored = fairdash.audit(
-        "y", scores="p", threshold=2.0, measures=["auc", "accuracy"], **asked
+        "y", scores="p", threshold=2.0, measures=["auc", "accuracy"], **arguments
     )
-    assert scored.verdict.startswith(f"{said} No gap between groups is clear by AUC")
+    assert scored.verdict.startswith(f"{text} No gap between groups is clear by AUC")
 
 
 def test_the_verdict_is_of_the_measure_asked_first():
@@ -119,8 +123,8 @@ def test_the_verdict_is_of_the_measure_asked_first():
     ).astype({"d": int})
     wrong = (frame["sex"] == "women") & (frame["part"] == "n")
     frame.loc[wrong, "d"] = (n % 8 < 7).astype(int) & frame.loc[wrong, "y"]
-    asked = {"sensitive_features": "sex", "frame": frame, "subgroups": ["part"]}
-    found = fairdash.audit("y", "d", **asked)
+    arguments = {"sensitive_features": "sex", "frame": frame, "subgroups": ["part"]}
+    report = fairdash.audit("y", "d", **arguments)
     counts = frame[frame["part"] == "s"].groupby("sex")["d"].agg(["sum", "size"])
     low, high = newcombe_interval(
         *counts.loc["men"], *counts.loc["women"], confidence=0.975
@@ -129,26 +133,26 @@ def test_the_verdict_is_of_the_measure_asked_first():
     assert (
         "A gap inside a subgroup is beyond chance: in part s, sex: women "
         "is predicted positive 50 points less often than sex: men "
-        f"({ends})." in found.verdict
+        f"({ends})." in report.verdict
     )
-    turned = fairdash.audit("y", "d", measures=["precision"], **asked)
+    turned = fairdash.audit("y", "d", measures=["precision"], **arguments)
     assert turned.verdict.startswith("Among rows predicted positive, outcome 1 is")
 
 
 def test_a_score_with_a_threshold_needs_no_probability():
     frame = rows()
     score = np.ceil(10 * frame["p"].clip(0.01)).to_numpy()
-    found = fairdash.audit(
+    report = fairdash.audit(
         frame["y"],
         scores=score,
         threshold=5,
         sensitive_features=frame["group"],
         favourable=False,
     )
-    assert set(found.by_group["measure"]) == set(MEASURES)
-    whole = found.by_group[found.by_group["measure"] == "calibration"]
+    assert set(report.by_group["measure"]) == set(MEASURES)
+    whole = report.by_group[report.by_group["measure"] == "calibration"]
     # isotonic probabilities are calibrated over all rows, but for their folds
-    assert found.rows.endswith("each tenth of the rows by the others.")
+    assert report.rows.endswith("each tenth of the rows by the others.")
     assert (whole["value"] * whole["n"]).sum() == pytest.approx(0, abs=5)
     expected = measure_by_group(
         "false_positive_rate",
@@ -156,9 +160,11 @@ def test_a_score_with_a_threshold_needs_no_probability():
         (score >= 5).astype(int),
         sensitive_features=frame["group"],
     )
-    own = found.by_group[found.by_group["measure"] == "false_positive_rate"]
-    assert own["value"].tolist() == expected["value"].tolist()
-    curve = found.calibration.set_index(["group", "bin"])
+    false_positives = report.by_group[
+        report.by_group["measure"] == "false_positive_rate"
+    ]
+    assert false_positives["value"].tolist() == expected["value"].tolist()
+    curve = report.calibration.set_index(["group", "bin"])
     inside = (frame["group"] == "g1") & (score == 7)
     assert curve.loc[("g1", "7"), "n"] == inside.sum()
     assert curve.loc[("g1", "7"), "rate"] == frame["y"][inside].mean()
@@ -190,18 +196,18 @@ class Reader:
 )
 def test_what_cannot_be_audited_is_an_error(change, words):
     frame = rows().assign(d=lambda table: (table["p"] > 0.5).astype(int))
-    asked = {"y_true": "y", "y_pred": "d", "sensitive_features": "group"} | change
+    arguments = {"y_true": "y", "y_pred": "d", "sensitive_features": "group"} | change
     with pytest.raises(ValueError, match=words):
-        fairdash.audit(frame=frame, **asked)
+        fairdash.audit(frame=frame, **arguments)
 
 
 def test_several_columns_are_crossed():
     frame = rows()
-    found = fairdash.audit(
+    report = fairdash.audit(
         "y", scores="p", sensitive_features=["group", "part"], frame=frame
     )
-    assert "g0 × north" in set(found.by_group["group"])
-    assert found.by_group["group"].nunique() == 6
+    assert "g0 × north" in set(report.by_group["group"])
+    assert report.by_group["group"].nunique() == 6
 
 
 @pytest.mark.parametrize("columns", [[0, 1], ["a", "b"]])
@@ -209,26 +215,26 @@ def test_groups_of_rows_are_no_names_of_columns(columns):
     group = np.tile(columns, 300)
     pred = np.repeat([0, 1], [250, 350])
     frame = pd.DataFrame(np.ones((600, 2)), columns=columns)
-    asked = {"frame": frame, "measures": ["selection_rate"]}
-    found = fairdash.audit(None, pred, sensitive_features=group.tolist(), **asked)
+    arguments = {"frame": frame, "measures": ["selection_rate"]}
+    report = fairdash.audit(None, pred, sensitive_features=group.tolist(), **arguments)
     alone = fairdash.audit(None, pred, sensitive_features=group)
-    assert found.verdict == alone.verdict
+    assert report.verdict == alone.verdict
 
 
 def test_intervals_are_told_with_the_confidence_asked_for():
     frame = rows()
-    asked = {"scores": "p", "sensitive_features": "group", "frame": frame}
-    found = fairdash.audit("y", confidence=0.8, **asked)
-    assert str(found).endswith("1,500 rows, 80% intervals")
-    assert found._repr_html_().startswith("<p>")
-    assert "1,500 rows, 80% intervals" in fairdash.show(found).page
+    arguments = {"scores": "p", "sensitive_features": "group", "frame": frame}
+    report = fairdash.audit("y", confidence=0.8, **arguments)
+    assert str(report).endswith("1,500 rows, 80% intervals")
+    assert report._repr_html_().startswith("<p>")
+    assert "1,500 rows, 80% intervals" in fairdash.show(report).page
 
 
 @pytest.mark.skipif(DATA is None, reason="real tables are not here")
 def test_compas_has_the_error_rates_that_propublica_published():
     frame = pd.read_csv(Path(DATA) / "raw" / "compas-scores-two-years.csv")
     frame = frame[frame["race"].isin(["African-American", "Caucasian"])]
-    found = fairdash.audit(
+    report = fairdash.audit(
         "two_year_recid",
         scores="decile_score",
         threshold=5,
@@ -237,7 +243,7 @@ def test_compas_has_the_error_rates_that_propublica_published():
         subgroups=["age_cat"],
         favourable=False,
     )
-    rates = found.table[["African-American", "Caucasian"]].mul(100).round(2)
+    rates = report.table[["African-American", "Caucasian"]].mul(100).round(2)
     # https://github.com/propublica/compas-analysis, "Compas Analysis.ipynb"
     assert rates.loc["false_positive_rate"].tolist() == [44.85, 23.45]
     assert rates.loc["false_negative_rate"].tolist() == [27.99, 47.72]
@@ -249,14 +255,14 @@ def test_subgroups_are_labels_or_a_table_whose_columns_are_crossed():
     rng = np.random.default_rng(3)
     y, d = rng.integers(0, 2, (2, 800))
     group, a, b = rng.choice(["x", "y"], (3, 800))
-    asked = {"sensitive_features": group, "measures": ["selection_rate"]}
+    arguments = {"sensitive_features": group, "measures": ["selection_rate"]}
     table = pd.DataFrame({"self": a, "n": b})
-    crossed = fairdash.audit(y, d, subgroups=table, **asked).local
-    by_hand = fairdash.audit(y, d, subgroups=np.char.add(a, b), **asked).local
+    crossed = fairdash.audit(y, d, subgroups=table, **arguments).local
+    by_hand = fairdash.audit(y, d, subgroups=np.char.add(a, b), **arguments).local
     assert crossed["subgroup"].tolist()[:1] == ["x × x"]
     assert crossed["gap"].tolist() == by_hand["gap"].tolist()
-    one = fairdash.audit(y, d, subgroups=table[["n"]], **asked).local
-    assert one["subgroup"].tolist() == ["x", "y"]
+    first = fairdash.audit(y, d, subgroups=table[["n"]], **arguments).local
+    assert first["subgroup"].tolist() == ["x", "y"]
 
 
 @pytest.mark.parametrize("pred", [[0.2, 0.7] * 50, ["low", "high"] * 50])

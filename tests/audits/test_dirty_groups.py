@@ -135,21 +135,24 @@ def test_an_audit_says_what_is_dirty_with_the_remedy_or_refuses(made):
 )
 @pytest.mark.parametrize("command", ["audit", "check"])
 def test_the_shell_says_it_too(tmp_path, make, command):
-    rng, names = np.random.default_rng(3), ["ann", "bob"]
-    frame, words = clean(rng, 300, names), "nothing"
+    rng = np.random.default_rng(3)
+    names = ["ann", "bob"]
+    frame = clean(rng, 300, names)
+    words = "nothing"
     if make is not None:
         frame, words = make(frame, rng, names)
-    file, out = tmp_path / "t.csv", tmp_path / "t.json"
+    file = tmp_path / "t.csv"
+    out = tmp_path / "t.json"
     frame.to_csv(file, index=False)
     limit = {"measure": "selection_rate", "of": "value", "at_most": 1}
     policy = {"decision": "hired=yes", "groups": ["group"], "limits": [limit]}
     (tmp_path / "p.yaml").write_text(json.dumps(policy))
-    asked = {
+    arguments = {
         "audit": ["--decision", "hired=yes", "--group", "group"],
         "check": ["--policy", tmp_path / "p.yaml"],
     }[command]
     done = CliRunner().invoke(
-        app, list(map(str, [command, file, *asked, "--out", out]))
+        app, list(map(str, [command, file, *arguments, "--out", out]))
     )
     if make in REFUSED:
         assert done.exit_code == COMMANDS[command].unusable
@@ -171,7 +174,7 @@ def test_data_lists_it_among_its_checks(made):
     assert not {"spellings", "dates as groups", "repeated rows"} & {
         *check_table(frame, roles)["check"]
     }
-    found = check_table(changed, roles).set_index("check")
+    problems = check_table(changed, roles).set_index("check")
     check = {
         spelt_twice: "spellings",
         dates: "dates as groups",
@@ -180,7 +183,7 @@ def test_data_lists_it_among_its_checks(made):
         one_row_each: "too many groups",
         many: "too many groups",
     }[make]
-    row = found.loc[check]
+    row = problems.loc[check]
     assert row["remedy"]
     if make is thrice:
         assert row["severity"] == "warning"
@@ -200,20 +203,25 @@ def test_a_name_that_stands_twice_in_the_header_is_said(tmp_path):
     )
     rows.columns = ["group", "hired", "score", "place", "group", "note", "note"]
     rows.to_csv(tmp_path / "t.csv", index=False)
-    read = read_table(tmp_path / "t.csv")
-    (remark,) = tables.count_rows(read, QUESTION).remarks
+    read_frame = read_table(tmp_path / "t.csv")
+    (remark,) = tables.count_rows(read_frame, QUESTION).remarks
     assert "The header has 'group' more than once" in remark
     assert "'group.1' a later one" in remark
     audited = fairdash.audit(
-        None, (read["hired"] == "yes") * 1, sensitive_features="group.1", frame=read
+        None,
+        (read_frame["hired"] == "yes") * 1,
+        sensitive_features="group.1",
+        frame=read_frame,
     )
     assert list(audited.remarks) == [remark]
     roles = Roles(
         target="hired", positive="yes", sensitive_feature="group", features=("place",)
     )
-    assert "duplicate header" in set(check_table(read, roles)["check"])
+    assert "duplicate header" in set(check_table(read_frame, roles)["check"])
     place = roles.model_copy(update={"sensitive_feature": "note.1"})
-    (row,) = check_table(read, place).query("check == 'duplicate header'").itertuples()
+    (row,) = (
+        check_table(read_frame, place).query("check == 'duplicate header'").itertuples()
+    )
     assert "'note'" in row.message
     with pytest.raises(ValueError, match="more than one column named 'group'"):
         fairdash.audit(None, [0, 1] * 100, sensitive_features="group", frame=rows)

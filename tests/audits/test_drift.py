@@ -61,12 +61,12 @@ def test_points_are_of_the_rows_of_each_table_with_the_encoding_of_training(
     decided = portable.exported(store, store.runs()[0].id, models[0].label).predict(
         frame
     )
-    own = points.iloc[2]
-    assert own["accuracy"] == pytest.approx(
+    point = points.iloc[2]
+    assert point["accuracy"] == pytest.approx(
         (decided == (frame["hired"] == "yes")).mean()
     )
     rates = pd.Series(decided).groupby(frame["origin"]).mean()
-    assert own["gap"] == pytest.approx(np.ptp(rates))
+    assert point["gap"] == pytest.approx(np.ptp(rates))
     test = split(dataset, 0).test
     for place, model in enumerate(models):
         stored = store.artifact(model.trials[0].key).scores()[test] > 0.5
@@ -92,11 +92,11 @@ def test_the_verdict_names_the_largest_clear_change_with_its_interval(compare):
     verb = "widens" if abs(row["gap_after"]) > abs(row["gap_before"]) else "narrows"
     verb = "moves" if row["gap_after"] * row["gap_before"] < 0 else verb
     size = round(100 * abs(row["change"]))
-    said = result.brief()
+    text = result.brief()
     ends = sorted(abs(row[end]) for end in ("ci_low", "ci_high"))
     sure = "{:.0f} to {:.0f}".format(*(100 * end for end in ends))
     by = f"{verb} by {size} points ({sure}) on"
-    assert said.startswith(f"In {row['subgroup']}, the gap {by}")
+    assert text.startswith(f"In {row['subgroup']}, the gap {by}")
     low, high = (
         f"{100 * row[end]:+.1f}".replace("-", "−") for end in ("ci_low", "ci_high")
     )
@@ -154,7 +154,8 @@ def test_gaps_of_any_measure_are_compared(store, dataset, compare, measure):
     result = compare(frame, measure=measure)
     model = portable.exported(store, store.runs()[0].id, result.label)
     test = dataset.frame.iloc[split(dataset, 0).test]
-    signed, inside = [], []
+    signed = []
+    inside = []
     for rows in (test, frame):
         scores = model.score(rows)
         predicted = (
@@ -242,11 +243,12 @@ def test_another_table_has_the_weights_and_units_of_the_roles(store, dataset, tr
 
 
 def test_a_table_of_counts_drifts_as_its_people_do(store):
-    pairs, sizes = [], []
-    for seed, made in ((0, people), (9, drifted)):
-        frame = made(300, seed).assign(age=lambda rows: rows["age"] // 10)
+    pairs = []
+    sizes = []
+    for seed, places in ((0, people), (9, drifted)):
+        frame = places(300, seed).assign(age=lambda rows: rows["age"] // 10)
         times = np.random.default_rng(seed).integers(1, 5, 300)
-        if made is drifted:
+        if places is drifted:
             frame.loc[:4, "origin"] = "moon"
         pairs.append((frame.assign(n=times), frame.iloc[np.arange(300).repeat(times)]))
         sizes.append(f"{times[frame['origin'] != 'moon'].sum():,}")
@@ -254,7 +256,8 @@ def test_a_table_of_counts_drifts_as_its_people_do(store):
     score = {"column": "age", "kind": "score", "threshold": 0}
     about = {"features": (), "scores": (score,)}
     about |= {"target": "skill", "positive": {"sign": ">=", "value": 0}}
-    answers, shifts = [], []
+    answers = []
+    shifts = []
     for (training, new), count in zip(
         zip(*pairs, strict=True), ("n", None), strict=True
     ):
@@ -291,13 +294,13 @@ def test_a_table_of_counts_drifts_as_its_people_do(store):
 def test_new_rows_without_the_groups_are_joined_as_the_table_was(store):
     rng = np.random.default_rng(2)
     origins = pd.DataFrame({"id": np.arange(500), "origin": people(500)["origin"]})
-    kept = store.add_table(origins.to_csv(index=False).encode(), "origins.csv")
+    table_record = store.add_table(origins.to_csv(index=False).encode(), "origins.csv")
     frames = [
-        made(400, seed).drop(columns="origin").assign(id=rng.integers(0, 600, 400))
-        for seed, made in ((0, people), (9, drifted))
+        frame(400, seed).drop(columns="origin").assign(id=rng.integers(0, 600, 400))
+        for seed, frame in ((0, people), (9, drifted))
     ]
     rows, new = frames
-    joined = join_tables(rows, origins, ["id"], name="origins.csv", table=kept)
+    joined = join_tables(rows, origins, ["id"], name="origins.csv", table=table_record)
     score = {"column": "age", "kind": "score", "threshold": 0}
     about = {"features": (), "scores": (score,), "target": "skill"}
     about |= {"positive": {"sign": ">=", "value": 0}}
@@ -305,22 +308,22 @@ def test_new_rows_without_the_groups_are_joined_as_the_table_was(store):
     digest = store.add_frame(joined, "joined.parquet")
     data = store.add_dataset(digest, roles, "Joined")
     (model,) = column_models(store, data)
-    asked = {"measure": "mean_error", "subgroups": BRANCH}
-    answer = column_drift(store, model, data, other=("May", new), **asked)
+    arguments = {"measure": "mean_error", "subgroups": BRANCH}
+    answer = column_drift(store, model, data, other=("May", new), **arguments)
     by_hand = new.merge(origins, on="id", how="left")
-    told = column_drift(store, model, data, other=("May", by_hand), **asked)
-    pd.testing.assert_frame_equal(answer.data, told.data)
+    drifts = column_drift(store, model, data, other=("May", by_hand), **arguments)
+    pd.testing.assert_frame_equal(answer.data, drifts.data)
     n = (new["id"] >= 500).sum()
     assert f"May: Joined with origins.csv by id: {n} of 400 rows have" in answer.caption
     assert f"{n} rows: sensitive feature missing (origin)" in answer.caption
     lone = new.drop(columns="id")
     with pytest.raises(ValueError, match=r"no column 'origin'.*Add 'id', so that"):
-        column_drift(store, model, data, other=("May", lone), **asked)
-    store.delete_table(kept)
+        column_drift(store, model, data, other=("May", lone), **arguments)
+    store.delete_table(table_record)
     with pytest.raises(
         ValueError, match=r"from origins.csv, joined by id, and that tab"
     ):
-        column_drift(store, model, data, other=("May", new), **asked)
+        column_drift(store, model, data, other=("May", new), **arguments)
 
 
 def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store):
@@ -337,8 +340,12 @@ def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store)
     data = store.add_dataset(digest, roles, "People")
     (model,) = column_models(store, data)
     halves = Subgroups(columns=("half",), min_size=20)
-    asked = {"other": ("later", later), "measure": "mean_error", "subgroups": halves}
-    answer = column_drift(store, model, data, **asked)
+    arguments = {
+        "other": ("later", later),
+        "measure": "mean_error",
+        "subgroups": halves,
+    }
+    answer = column_drift(store, model, data, **arguments)
     assert answer.verdict.startswith("Mean error rises by 1.")
     assert answer.verdict.endswith("for sex: f.")
     assert answer.caption == "later: 10 rows: outcome missing (y)"
@@ -362,11 +369,11 @@ def test_predicted_numbers_change_by_group_with_intervals_for_all_at_once(store)
     assert abs(gaps.loc["half 1", "change"]) == pytest.approx(
         abs(np.diff(inside[1])[0] - np.diff(inside[0])[0])
     )
-    asked["other"] = "later", later.drop(columns="y")
+    arguments["other"] = "later", later.drop(columns="y")
     with pytest.raises(ValueError, match="Mean error needs the outcome, column 'y'"):
-        column_drift(store, model, data, **asked)
-    asked["measure"] = "mean_prediction"
-    rates = column_drift(store, model, data, **asked).data
+        column_drift(store, model, data, **arguments)
+    arguments["measure"] = "mean_prediction"
+    rates = column_drift(store, model, data, **arguments).data
     assert rates["measure"].unique().tolist() == ["mean_prediction"]
 
 
@@ -377,38 +384,38 @@ def test_classes_and_rankings_change_by_group(store):
     frame["rank"] = rng.normal(size=600) + (frame["sex"] == "m")
     moved = (frame["sex"] == "f") & (rng.random(600) < 0.5)
     later = frame.assign(said=frame["said"].where(~moved, "a")).iloc[:300]
-    said = {"column": "said", "kind": "decision", "positive": ("a",)}
-    scores = said, {"column": "rank", "kind": "score", "threshold": 0}
+    fields = {"column": "said", "kind": "decision", "positive": ("a",)}
+    scores = fields, {"column": "rank", "kind": "score", "threshold": 0}
     about = {"target": "y", "positive": ("a",), "features": (), "scores": scores}
     digest = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = store.add_dataset(digest, Roles(**about, sensitive_feature="sex"), "People")
-    said, rank = column_models(store, data)
-    asked = {"other": ("later", later), "subgroups": Subgroups()}
-    answer = column_drift(store, said, data, measure="selection_rate", **asked)
+    fields, rank = column_models(store, data)
+    arguments = {"other": ("later", later), "subgroups": Subgroups()}
+    answer = column_drift(store, fields, data, measure="selection_rate", **arguments)
     assert answer.verdict.startswith("Selection rate rises by ")
-    own = answer.data.iloc[:2].set_index("group")
+    first_rows = answer.data.iloc[:2].set_index("group")
     counts = [(t["said"] == "a").groupby(t["sex"]).sum() for t in (frame, later)]
     change = counts[1] / 150 - counts[0] / 300
-    np.testing.assert_allclose(own["change"], change[own.index])
+    np.testing.assert_allclose(first_rows["change"], change[first_rows.index])
     level = 1 - 0.05 / (3 * 3 * 4 * 2)  # kinds of rows, classes, measures, groups
     wilson = binomtest(counts[0]["f"], 300).proportion_ci(level, method="wilson")
-    assert own.loc["f", "before_low"] == pytest.approx(wilson.low)
-    attention = column_drift(store, rank, data, measure="exposure", **asked)
+    assert first_rows.loc["f", "before_low"] == pytest.approx(wilson.low)
+    attention = column_drift(store, rank, data, measure="exposure", **arguments)
     place = np.ceil(frame["rank"].rank(ascending=False) / 2)  # two rows share one
     discount = 1 / np.log2(1 + place)
     expected = (discount / discount.mean()).groupby(frame["sex"]).mean()
     before = attention.data.iloc[:2].set_index("group")["gap_before"]
     np.testing.assert_allclose(before, expected[before.index])
-    top = column_drift(store, rank, data, measure="top_share", **asked)
-    own = top.data.iloc[2:4].set_index("group")  # after the rows of exposure
+    top = column_drift(store, rank, data, measure="top_share", **arguments)
+    first_rows = top.data.iloc[2:4].set_index("group")  # after the rows of exposure
     first = [t["rank"].rank(ascending=False) <= len(t) / 10 for t in (frame, later)]
     shares = [part.groupby(frame["sex"]).mean() for part in first]
-    np.testing.assert_allclose(own["gap_before"], shares[0][own.index])
-    np.testing.assert_allclose(own["gap_after"], shares[1][own.index])
+    np.testing.assert_allclose(first_rows["gap_before"], shares[0][first_rows.index])
+    np.testing.assert_allclose(first_rows["gap_after"], shares[1][first_rows.index])
     level = 1 - 0.05 / (3 * 2 * 2)  # kinds of rows, measures, groups
     n_first = int(first[0][frame["sex"] == "f"].sum())
     wilson = binomtest(n_first, 300).proportion_ci(level, method="wilson")
-    assert own.loc["f", "before_low"] == pytest.approx(wilson.low)
+    assert first_rows.loc["f", "before_low"] == pytest.approx(wilson.low)
     assert top.verdict.startswith("Share in the top 10%")
 
 
@@ -422,7 +429,9 @@ def table(rng, n, groups=("a", "b")):
 
 def measured(tables, decided):
     pairs = zip(tables, decided, strict=True)
-    return [measured_on(rows, made, "selection_rate", 60) for rows, made in pairs]
+    return [
+        measured_on(rows, decisions, "selection_rate", 60) for rows, decisions in pairs
+    ]
 
 
 @settings(max_examples=10, deadline=None)
@@ -437,10 +446,12 @@ def test_changes_are_differences_of_gaps_with_square_and_add_intervals(seed, n, 
     changes = gap_changes(tables, measured(tables, decided), ("a", "b")).iloc[1:]
     level = 1 - 0.05 / max(changes["estimable"].sum(), 1)
     for row in changes[changes["estimable"]].to_dict("records"):
-        gaps, lows, highs = [], [], []
-        for rows, made in zip(tables, decided, strict=True):
+        gaps = []
+        lows = []
+        highs = []
+        for rows, decisions in zip(tables, decided, strict=True):
             inside = rows.subgroups == row["subgroup"]
-            high, low = (made[inside & (rows.groups == group)] for group in "ba")
+            high, low = (decisions[inside & (rows.groups == group)] for group in "ba")
             counts = high.sum(), len(high), low.sum(), len(low)
             ends = newcombe_interval(*counts, confidence=level)
             gaps.append(high.mean() - low.mean())
@@ -455,11 +466,13 @@ def test_changes_are_differences_of_gaps_with_square_and_add_intervals(seed, n, 
 
 
 def frames(rng, n, m):
-    numbers, letters = rng.normal(size=n), rng.choice(["p", "q", None], n)
+    numbers = rng.normal(size=n)
+    letters = rng.choice(["p", "q", None], n)
     before = pd.DataFrame(
         {"x": numbers, "k": letters, "same": rng.choice(["u", "v"], n)}
     )
-    numbers, letters = rng.normal(0.5, 1, size=m), rng.choice(["p", "q", "new"], m)
+    numbers = rng.normal(0.5, 1, size=m)
+    letters = rng.choice(["p", "q", "new"], m)
     after = pd.DataFrame(
         {"x": numbers, "k": letters, "same": rng.choice(["u", "v"], m)}
     )
@@ -479,8 +492,8 @@ def test_shifts_are_the_largest_differences_of_distributions():
     p_value = ks_2samp(before["x"], after["x"], method="asymp").pvalue
     assert shifts.loc["x", "p_value"] == pytest.approx(p_value)
     shares = [f["k"].fillna("?").value_counts(normalize=True) for f in (before, after)]
-    apart = shares[1].subtract(shares[0], fill_value=0)
-    assert shifts.loc["k", "shift"] == pytest.approx(apart[apart > 0].sum())
+    difference = shares[1].subtract(shares[0], fill_value=0)
+    assert shifts.loc["k", "shift"] == pytest.approx(difference[difference > 0].sum())
     assert shifts.loc["k", "unseen"] == pytest.approx((after["k"] == "new").mean())
     missing = before["k"].isna().mean()
     assert shifts.loc["k", "missing"] == pytest.approx(-missing)

@@ -51,18 +51,18 @@ def table_of(seed):
         }
     )
     kind = seed % 4
-    asked = {"groups": COLUMNS[: 1 + seed % 2], "decision": "hired=yes"}
+    arguments = {"groups": COLUMNS[: 1 + seed % 2], "decision": "hired=yes"}
     if kind == 1:
-        asked["weight"] = "weight"
+        arguments["weight"] = "weight"
     if kind == 2:
-        asked["unit"] = "person"
+        arguments["unit"] = "person"
     if seed % 3 == 0:
-        asked["outcome"] = "good=yes"
-    if seed % 5 == 0 and len(asked["groups"]) == 1:
-        asked["reference"] = "White"
+        arguments["outcome"] = "good=yes"
+    if seed % 5 == 0 and len(arguments["groups"]) == 1:
+        arguments["reference"] = "White"
     if kind in (1, 2):
-        asked["favourable"] = bool(rng.integers(2))
-    return frame, asked
+        arguments["favourable"] = bool(rng.integers(2))
+    return frame, arguments
 
 
 def flat(part, path=()):
@@ -79,7 +79,8 @@ def flat(part, path=()):
 
 
 def assert_same(one, other, what=""):
-    left, right = flat(one), flat(other)
+    left = flat(one)
+    right = flat(other)
     assert left.keys() == right.keys(), what
     for path, value in left.items():
         if isinstance(value, float) and not isinstance(right[path], str | None):
@@ -94,15 +95,15 @@ def number(value):
 
 @pytest.mark.parametrize("seed", sampled(range(24), 5))
 def test_no_two_documents_about_a_table_contradict_each_other(seed):
-    frame, asked = table_of(seed)
-    question = tables.TableQuestion(**asked)
+    frame, arguments = table_of(seed)
+    question = tables.TableQuestion(**arguments)
     audited = tables.audit_table(frame, question, SOURCE)
     audit = json.loads(json.dumps(audited.to_dict(), allow_nan=False))
     limits = [
         {"measure": "selection_rate", "of": "gap", "at_most": 0.1},
         {"measure": "selection_rate", "of": "ratio", "at_least": 0.8},
     ]
-    checked = check_policy(frame, Policy(**asked, limits=limits), SOURCE)
+    checked = check_policy(frame, Policy(**arguments, limits=limits), SOURCE)
     check = json.loads(json.dumps(checked.to_dict(), allow_nan=False))
     facts = audit["facts"]
     assert_facts_are_those_of_the_rows(facts, frame, question)
@@ -142,16 +143,17 @@ def assert_facts_are_those_of_the_rows(facts, frame, question):
         name: (row["size"], row["sum"]) for name, row in counts.iterrows()
     }
     for part in facts["parts"]:
-        reference, n_groups = part["reference"], len(part["groups"])
+        reference = part["reference"]
+        n_groups = len(part["groups"])
         rates = {g["group"]: g["rate"] for g in part["groups"]}
         sign = 1 if question.favourable else -1
-        own = sign * rates[reference["group"]]
-        better = {name for name, rate in rates.items() if sign * rate > own}
+        difference = sign * rates[reference["group"]]
+        better = {name for name, rate in rates.items() if sign * rate > difference}
         assert {name for name, *_ in reference["ahead"]} == better
         assert all(name in reference["why"] for name in better)
         assert reference["named"] == (question.reference is not None)
-        held = n_groups - 1, n_groups * (n_groups - 1) // 2
-        assert part["pairs"] == held[not reference["named"]]
+        degrees = n_groups - 1, n_groups * (n_groups - 1) // 2
+        assert part["pairs"] == degrees[not reference["named"]]
 
 
 def assert_estimates_are_the_facts(document, facts):
@@ -159,8 +161,10 @@ def assert_estimates_are_the_facts(document, facts):
     estimates = pd.DataFrame(document["estimates"])
     estimates["measure"] = estimates["measure"].str.replace(" ", "_")
     for part in facts["parts"]:
-        own = estimates[estimates["feature"] == part["feature"]].set_index("group")
-        rates = own[own["measure"] == "selection_rate"]
+        of_feature = estimates[estimates["feature"] == part["feature"]].set_index(
+            "group"
+        )
+        rates = of_feature[of_feature["measure"] == "selection_rate"]
         for group in part["groups"]:
             row = rates.loc[group["group"]]
             assert row["pairs"] == 1
@@ -168,8 +172,8 @@ def assert_estimates_are_the_facts(document, facts):
             assert row["low"] == pytest.approx(group["low"], abs=1e-12)
         for pair in part["comparisons"]:
             for kind, measure in names.items():
-                shown = own[own["measure"].str.contains(measure)]
-                row = shown.loc[pair["group"]]
+                of_measure = of_feature[of_feature["measure"].str.contains(measure)]
+                row = of_measure.loc[pair["group"]]
                 assert row["reference"] == pair["reference"]
                 assert row["pairs"] == part["pairs"]
                 for end, key in (("value", kind), ("low", f"{kind}_low")):
@@ -217,8 +221,10 @@ def assert_verdicts_have_the_sense_of_the_facts(audited, check, facts):
 
 
 def assert_the_page_shows_the_facts(page, facts):
-    shown = ReportPage(page).table("Rows and positive decisions by group").reset_index()
-    rows = iter(shown.to_dict("records"))
+    counts = (
+        ReportPage(page).table("Rows and positive decisions by group").reset_index()
+    )
+    rows = iter(counts.to_dict("records"))
     for part in facts["parts"]:
         pairs = {pair["group"]: pair for pair in part["comparisons"]}
         for group in part["groups"]:
@@ -236,16 +242,23 @@ def assert_tests_are_the_facts(shown, facts):
         table = {row["group"]: row for row in shown[part["feature"]]}
         assert table.keys() == {pair["group"] for pair in part["comparisons"]}
         for pair in part["comparisons"]:
-            row, own = table[pair["group"]], groups[pair["group"]]
-            other = groups[pair["reference"]]
+            row = table[pair["group"]]
+            group_row = groups[pair["group"]]
+            reference_row = groups[pair["reference"]]
             assert row["reference"] == part["reference"]["group"]
-            assert (row["n"], row["selected"]) == (own["n"], own["positive"])
+            assert (row["n"], row["selected"]) == (
+                group_row["n"],
+                group_row["positive"],
+            )
             assert row["ratio"] == pair["ratio"]
             assert row["low"] == pair["ratio_low"]
             assert row["alone_low"] == pair["ratio_alone_low"]
             ratio = number(pair["ratio"])
             assert row["below_four_fifths"] == (ratio < 0.8)
-            cells = [[g["positive"], g["n"] - g["positive"]] for g in (own, other)]
+            cells = [
+                [g["positive"], g["n"] - g["positive"]]
+                for g in (group_row, reference_row)
+            ]
             assert row["p_fisher"] == pytest.approx(fisher_exact(cells)[1])
             if row["deviations"] is not None:
                 beyond = abs(row["deviations"]) > 2
@@ -350,11 +363,11 @@ def test_what_the_law_asks_for_is_given_or_listed_as_missing():
     assert fields["These numbers were computed"] == SOURCE.date
     assert fields["Distribution date of the tool"].startswith("missing: ")
     assert fields["Source and explanation of the data"].startswith("missing: ")
-    given = {"distributed": "1 May 2026", "data_source": "Applications of 2025"}
-    made = ll144_pack(frame, question, SOURCE, given)
-    fields = json.loads(made.to_json())["fields"]
+    arguments = {"distributed": "1 May 2026", "data_source": "Applications of 2025"}
+    pack = ll144_pack(frame, question, SOURCE, arguments)
+    fields = json.loads(pack.to_json())["fields"]
     assert fields["Distribution date of the tool"] == "1 May 2026"
-    assert "Applications of 2025" in made.to_markdown()
+    assert "Applications of 2025" in pack.to_markdown()
 
 
 def test_facts_are_of_the_rows_that_the_audit_counted(monkeypatch):

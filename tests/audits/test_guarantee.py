@@ -37,8 +37,8 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
 
     def others(self, model):
         decided = predictions(self, model).copy()
-        here = np.isin(self.where, test)
-        decided[here] = np.random.default_rng(0).permutation(decided[here])
+        in_test = np.isin(self.where, test)
+        decided[in_test] = np.random.default_rng(0).permutation(decided[in_test])
         return decided
 
     with monkeypatch.context() as patch:
@@ -50,9 +50,9 @@ def test_a_search_of_a_run_sees_no_test_row(sweep, monkeypatch):
     assert not before.table["p_adjusted"].equals(after.table["p_adjusted"])
     assert len(test) == before.n_confirming
     assert before.n_rows == sweep.store.dataset(data).n_rows - len(test)
-    said = before.verdict(Speech("approved", "approved", "gender"))
-    assert f"{len(test):,} test rows confirm" in said
-    assert said.startswith(f"In {before.beyond['subgroup'].iloc[0]}, ")
+    text = before.verdict(Speech("approved", "approved", "gender"))
+    assert f"{len(test):,} test rows confirm" in text
+    assert text.startswith(f"In {before.beyond['subgroup'].iloc[0]}, ")
     assert len(before.ranked()) == len(before.table)
     assert "Holm's" in before.caption()
     none = replace(before, table=before.table.assign(p_adjusted=1.0))

@@ -43,8 +43,8 @@ def trial(**params):
 def test_columns_that_do_not_count_are_those_the_model_was_trained_with():
     features = ("years", "score", "kind")
     assert look_alikes.trained_columns(trial(), features) == ()
-    both = trial(metric="both", columns="kind, gone")
-    assert look_alikes.trained_columns(both, features) == ("kind",)
+    both_options = trial(metric="both", columns="kind, gone")
+    assert look_alikes.trained_columns(both_options, features) == ("kind",)
     assert look_alikes.trained_columns(trial(columns="kind"), features) == ()
 
 
@@ -76,29 +76,33 @@ def test_the_most_similar_person_is_the_nearest_other_row(model, columns):
     names = rows.encoder.feature_names
     sigma = ignore_columns(columns, names).sigma if columns else np.eye(X.shape[1])
     difference = X[:, None] - X
-    apart = ((difference @ sigma) * difference).sum(-1)
-    np.fill_diagonal(apart, np.inf)
+    distance = ((difference @ sigma) * difference).sum(-1)
+    np.fill_diagonal(distance, np.inf)
     places = rows.sample(25)
     pairs = look_alikes.similar_people(model, columns, places=places)
     assert pairs.n == len(pairs.people) == 25
     number = rows.dataset.row_number[rows.where] + 1
     scores = Scorer().positive(rows.test.X, None)
     for pair in pairs.people.itertuples():
-        other = int(np.flatnonzero(number == pair.other)[0])
-        assert other != pair.place
-        assert apart[pair.place, other] == pytest.approx(apart[pair.place].min())
-        assert pair.fair_distance == pytest.approx(apart[pair.place].min(), abs=1e-9)
+        other_row = int(np.flatnonzero(number == pair.other)[0])
+        assert other_row != pair.place
+        assert distance[pair.place, other_row] == pytest.approx(
+            distance[pair.place].min()
+        )
+        assert pair.fair_distance == pytest.approx(distance[pair.place].min(), abs=1e-9)
         assert pair.before == pytest.approx(scores[pair.place])
-        assert pair.after == pytest.approx(scores[other])
+        assert pair.after == pytest.approx(scores[other_row])
         for change in pair.changes:
             if change.column == "origin":  # no column of the model, and yet shown
                 groups = rows.dataset.sensitive_features[rows.where]
                 assert (change.before, change.after) == (
                     groups[pair.place],
-                    groups[other],
+                    groups[other_row],
                 )
             else:
-                assert str(rows.frame[change.column].iloc[other]) == str(change.after)
+                assert str(rows.frame[change.column].iloc[other_row]) == str(
+                    change.after
+                )
     turned = pairs.people["decision_changed"].to_numpy()
     assert (turned[:-1] >= turned[1:]).all()  # those decided otherwise come first
     assert pairs.share == turned.mean()
@@ -121,8 +125,10 @@ def test_the_most_similar_person_is_no_other_visit_of_the_same(rows):
     assert look_alikes.changed_people(model, flips).n == len(places)
     people = look_alikes.similar_people(model, (), places=places).people
     number = data.dataset.row_number[data.where] + 1
-    own, other = (unit[np.searchsorted(number, people[c])] for c in ("row", "other"))
-    assert (own != other).all()
+    own_unit, other_unit = (
+        unit[np.searchsorted(number, people[c])] for c in ("row", "other")
+    )
+    assert (own_unit != other_unit).all()
 
 
 def test_only_the_columns_asked_for_change_and_the_worst_value_counts(model):
@@ -163,10 +169,10 @@ def test_the_answer_says_both_and_its_numbers_are_those_of_pairs(model, monkeypa
     assert len(set(ends)) == len(ends)  # nobody is drawn from both sides
     none = ("origin",)
     nobody = replace(similar, people=similar.people.assign(decision_changed=False))
-    alike = look_alikes.alike_answer(
+    equal = look_alikes.alike_answer(
         nobody, nobody, nobody, none, label="m", model=model
     )
-    assert alike.verdict == (
+    assert equal.verdict == (
         "Nobody's most similar other person is decided otherwise. Changing only origin "
         "changes no decision."
     )
@@ -174,9 +180,9 @@ def test_the_answer_says_both_and_its_numbers_are_those_of_pairs(model, monkeypa
         similar, similar, None, none, label="m", model=model
     )
     assert blind.verdict.endswith("The model does not read origin.")
-    alike = replace(model, threshold=2.0)
+    equal = replace(model, threshold=2.0)
     idle = look_alikes.alike_answer(
-        similar, similar, None, none, label="m", model=alike
+        similar, similar, None, none, label="m", model=equal
     )
     share = f"For {similar.share:.0%} of people the most similar other person"
     assert idle.verdict.startswith(f"On these rows the model accepts none. {share}")

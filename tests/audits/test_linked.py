@@ -52,7 +52,8 @@ def test_metrics_and_local_gaps_are_means_over_seeds_of_the_python_calls(made):
     sweep, summary = made
     assert summary["seeds"] == [0, 1]
     for place, setting in enumerate(summary["settings"]):
-        tables, frames = [], []
+        tables = []
+        frames = []
         for trial in sweep.trials_at(place):
             y, scores, about = part_of(sweep, trial, "test")
             tables.append(evaluate(y, scores, **about).iloc[0])
@@ -67,10 +68,10 @@ def test_metrics_and_local_gaps_are_means_over_seeds_of_the_python_calls(made):
         assert (low, high) == pytest.approx(tuple(ends), abs=1e-6)
         for name, gap in zip(summary["subgroups"], setting["local"], strict=True):
             of_seeds = [table["local_di"].get(name, np.nan) for table in frames]
-            known = [value for value in of_seeds if np.isfinite(value)]
-            assert (gap is None) == (2 * len(known) < len(of_seeds))
+            finite = [value for value in of_seeds if np.isfinite(value)]
+            assert (gap is None) == (2 * len(finite) < len(of_seeds))
             if gap is not None:
-                assert gap[0] == pytest.approx(np.mean(known), abs=1e-6)
+                assert gap[0] == pytest.approx(np.mean(finite), abs=1e-6)
 
 
 def test_pictures_open_on_the_largest_local_gap(made):
@@ -81,21 +82,22 @@ def test_intervals_are_those_of_local_fairness(made):
     sweep, summary = made
     for place, setting in enumerate(summary["settings"]):
         (model,) = together(sweep.trials_at(place))
-        where = sweep.run.dataset_id, sweep.subgroups
-        shown = local_by_measure(sweep.store, [model], *where)
-        own = shown.model_gaps.set_index("subgroup").loc[summary["subgroups"]]
-        for gap, (_, row) in zip(setting["local"], own.iterrows(), strict=True):
+        arguments = sweep.run.dataset_id, sweep.subgroups
+        local = local_by_measure(sweep.store, [model], *arguments)
+        gaps = local.model_gaps.set_index("subgroup").loc[summary["subgroups"]]
+        for gap, (_, row) in zip(setting["local"], gaps.iterrows(), strict=True):
             if gap is not None:
                 ends = row[["gap", "ci_low", "ci_high"]].astype(float)
                 assert gap == pytest.approx(ends.tolist(), abs=1e-6)
-        ends = [shown.row["worst_1_low"], shown.row["worst_1_high"]]
+        ends = [local.row["worst_1_low"], local.row["worst_1_high"]]
         assert setting["intervals"][WORST] == pytest.approx(ends, abs=1e-6)
-        assert setting["chance"] == pytest.approx(shown.chance, abs=1e-6)
+        assert setting["chance"] == pytest.approx(local.chance, abs=1e-6)
 
 
 def test_weights_are_those_that_training_left(made):
     sweep, summary = made
-    store, groups = sweep.store, list(summary["groups"])
+    store = sweep.store
+    groups = list(summary["groups"])
     dataset = store.dataset(sweep.run.dataset_id)
     labels = sweep.subgroups.model_copy(update={"min_size": 1}).label(dataset.frame)
     seen = 0
@@ -104,7 +106,9 @@ def test_weights_are_those_that_training_left(made):
             assert setting["weights"] is None
             assert setting["metrics"]["effective"] is None
             continue
-        densities, inside, effective = [], {}, []
+        densities = []
+        inside = {}
+        effective = []
         for trial in sweep.trials_at(place):
             ratio = store.artifact(trial.key).ratio().astype(float)
             rows = training_rows(dataset, trial.seed, None)
@@ -131,20 +135,22 @@ def test_weights_are_those_that_training_left(made):
         )
         weights = setting["weights"]
         mean = np.mean(densities, axis=0)
-        first, n = weights["first_bin"], len(weights["density"][0])
+        first = weights["first_bin"]
+        n = len(weights["density"][0])
         assert np.allclose(weights["density"], mean[:, first : first + n], atol=1e-4)
         assert mean[:, :first].sum() == mean[:, first + n :].sum() == 0
         assert np.allclose(np.sum(weights["density"], axis=1), 1, atol=0.01)
         for i, name in enumerate(summary["subgroups"]):
             for k, g in enumerate(groups):
-                cells, shown = inside[name, g], weights["inside"][i][k]
+                cells = inside[name, g]
+                cell_weights = weights["inside"][i][k]
                 if min(map(len, cells)) < 20:
-                    assert shown is None  # so few that quantiles would show rows
+                    assert cell_weights is None  # so few that quantiles would show rows
                     continue
                 wanted = np.mean(
                     [np.quantile(c, linked.QUANTILES) for c in cells], axis=0
                 )
-                assert shown == pytest.approx(wanted, rel=6e-3)
+                assert cell_weights == pytest.approx(wanted, rel=6e-3)
                 seen += 1
     assert seen > 10
 
@@ -161,7 +167,7 @@ def test_where_no_gap_is_estimable_subgroups_stand_without_one(store):
     frame = people(600).assign(branch=[f"branch {k % 60}" for k in range(600)])
     sweep, summary = summarised(store, frame)
     assert len(summary["subgroups"]) == linked_form.MOST_SUBGROUPS
-    assert all(set(each["local"]) == {None} for each in summary["settings"])
+    assert all(set(setting["local"]) == {None} for setting in summary["settings"])
     assert linked.first_measure(sweep) == PARITY
 
 
@@ -204,14 +210,14 @@ def refuse(*_):
 def test_a_summary_is_measured_once_kept_with_the_run_and_deleted_with_it(
     store, monkeypatch
 ):
-    sweep, kept = summarised(store, people(600))
+    sweep, stored = summarised(store, people(600))
     monkeypatch.setattr(linked, "_measured", refuse)
-    assert linked.summary(sweep) == kept
-    assert linked.unpacked(linked.packed(sweep)) == kept
+    assert linked.summary(sweep) == stored
+    assert linked.unpacked(linked.packed(sweep)) == stored
     (folder,) = store.files.listed("summaries")
     (folder / "summary").write_bytes(zlib.compress(b"[]"))
     monkeypatch.undo()
-    assert linked.summary(sweep) == kept  # what was changed on the disk is made anew
+    assert linked.summary(sweep) == stored  # what was changed on the disk is made anew
     store.delete_run(sweep.run.id)
     assert store.files.listed("summaries") == {}
 

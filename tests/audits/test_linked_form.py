@@ -67,7 +67,8 @@ def test_a_value_of_another_kind_is_refused_or_one_that_a_picture_can_draw(made,
     new = data.draw(st.sampled_from(WRONG))
     form = read(sweep, with_other(measured, path, new))
     if form is not None:
-        n_groups, n_places = 2, len(form.subgroups)
+        n_groups = 2
+        n_places = len(form.subgroups)
         assert len(form.settings) == len(sweep.result.means)
         for setting in form.settings:
             assert [len(row) for row in setting.rates] == [n_groups] * n_places
@@ -116,11 +117,12 @@ def test_what_is_no_compressed_json_is_refused(made):
 
 def test_a_summary_that_does_not_fit_is_measured_anew_and_takes_its_place(made):
     sweep, measured = made
-    store, run = sweep.store, sweep.run.id
+    store = sweep.store
+    run = sweep.run.id
     expected = linked.summary(sweep)
-    ((name, kept),) = store.summaries(run).items()
+    ((name, stored),) = store.summaries(run).items()
     store.delete_summary(run, name)
     broken = with_other(measured, ("settings", 0, "local"), [])
     store.keep_summary(run, name, zlib.compress(json.dumps(broken).encode()))
     assert linked.summary(sweep) == expected
-    assert store.summaries(run) == {name: kept}
+    assert store.summaries(run) == {name: stored}

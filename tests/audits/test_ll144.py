@@ -27,9 +27,11 @@ def test_published_counts_are_held_against_what_was_printed():
     wrong = published.assign(ratio=[0.47, 0.41, 0.71, 1.0, 0.56])
     words = "The ratio of White is printed as 0.41; its counts give 0.36."
     assert inconsistencies(wrong) == [words]
-    known = published_audit(pd.concat([published, counts(Unknown=(10, 2))]))
-    assert known.unknown["category"] == (10, 2)
-    assert known.tables["category"]["ratio"].round(4).tolist() == [*published["ratio"]]
+    published_report = published_audit(pd.concat([published, counts(Unknown=(10, 2))]))
+    assert published_report.unknown["category"] == (10, 2)
+    assert published_report.tables["category"]["ratio"].round(4).tolist() == [
+        *published["ratio"]
+    ]
     with pytest.raises(ValueError, match="whole numbers"):
         published_audit(published.assign(n=0.5))
 
@@ -44,8 +46,8 @@ def test_a_table_of_people_is_counted_with_its_unknown():
             "score": rng.random(900).round(2),
         }
     )
-    asked = TableQuestion(groups=("sex", "race"), decision="hired=yes")
-    audit = bias_audit(frame, asked)
+    question = TableQuestion(groups=("sex", "race"), decision="hired=yes")
+    audit = bias_audit(frame, question)
     rows = frame.dropna(subset="hired")
     assert audit.rows == len(rows)
     hired = rows["hired"] == "yes"

@@ -33,7 +33,8 @@ def test_one_question_and_the_same_again_need_no_correction():
 
 def test_a_gap_is_no_longer_sure_after_enough_other_questions():
     looks = Looks()
-    clear, near = answer(0.3, 0.1), answer(0.2, 0.19)
+    clear = answer(0.3, 0.1)
+    near = answer(0.2, 0.19)
     looks.words(clear)
     for part in range(5):
         assert looks.words(answer(0.1, 0.3, sure=False, details=str(part))) == ""
@@ -45,13 +46,13 @@ def test_a_gap_is_no_longer_sure_after_enough_other_questions():
 
 def test_windows_count_on_from_what_is_kept_with_a_run(tmp_path):
     store = Store(tmp_path)
-    one = Looks(store=store, owner="run 1")
+    first = Looks(store=store, owner="run 1")
     two = Looks(store=store, owner="run 1")
     near = answer(0.2, 0.19)
-    assert one.words(near) == ""
+    assert first.words(near) == ""
     for part in range(4):
         two.words(answer(0.1, 0.3, sure=False, details=str(part)))
-    assert "6 different questions" in one.words(answer(0.3, 0.1))
+    assert "6 different questions" in first.words(answer(0.3, 0.1))
     later = Looks(store=Store(tmp_path), owner="run 1")
     assert "no longer sure" in later.words(near)
     assert Looks(store=store, owner="run 2").words(near) == ""
@@ -75,15 +76,18 @@ def test_a_damaged_question_is_left_out_and_an_address_is_no_path(tmp_path):
 def test_of_fair_tables_few_have_a_sure_gap_however_many_questions_are_asked():
     """Of twenty questions one finds a clear gap in two of three fair tables."""
     rng = np.random.default_rng(0)
-    n_tables, clear, sure = 400, 0, 0
+    n_tables = 400
+    clear = 0
+    sure = 0
     for _ in range(n_tables):
-        looks, drawn = Looks(), rng.normal(size=20)
-        asked = [
+        looks = Looks()
+        drawn = rng.normal(size=20)
+        queries = [
             answer(z, 1.959964, sure=abs(z) > 1.959964, details=str(z)) for z in drawn
         ]
-        for each in asked:
-            looks.words(each)
-        clear += any(each.difference.sure for each in asked)
-        sure += any("stays sure" in looks.words(each) for each in asked)
+        for query in queries:
+            looks.words(query)
+        clear += any(query.difference.sure for query in queries)
+        sure += any("stays sure" in looks.words(query) for query in queries)
     assert clear / n_tables > 0.5
     assert sure / n_tables <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_tables)

@@ -18,14 +18,16 @@ from fairdash.methods.noisy_groups import soft_certificate
 def largest_gap(p, decided, cell, first, other):
     """Return the largest gap of selection rates over all true groups."""
     # variables are masses of cell, decision and group
-    n_cells, n_groups = cell.max() + 1, p.shape[1]
+    n_cells = cell.max() + 1
+    n_groups = p.shape[1]
     at = np.arange(n_cells * 2 * n_groups).reshape(n_cells, 2, n_groups)
-    sums, values = [], []
+    sums = []
+    values = []
     for c in range(n_cells):
-        own = cell == c
+        in_cell = cell == c
         sums += [*at[c], *at[c].T]
-        values += [(decided == d)[own].sum() for d in (0, 1)]
-        values += p[own].sum(axis=0).tolist()
+        values += [(decided == d)[in_cell].sum() for d in (0, 1)]
+        values += p[in_cell].sum(axis=0).tolist()
     rows = [np.isin(at.ravel(), places) for places in sums]
     cost = np.zeros(at.size)
     cost[at[:, 1, first]] = -1 / p[:, first].sum()
@@ -92,10 +94,11 @@ def test_the_truth_lies_in_the_bounds_that_a_table_gives(tmp_path):
     frame.loc[:4, "P(a)"] = None
     frame.loc[5:6, "hired"] = None
     frame.to_csv(tmp_path / "people.csv", index=False)
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
-    asked = ["audit", str(tmp_path / "people.csv"), "--decision", "hired=yes"]
-    asked += ["--probabilities", "--group", "P(a)", "--group", "P(b)"]
-    done = CliRunner().invoke(app, [*asked, "--out", str(out), "--report", str(page)])
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
+    command = ["audit", str(tmp_path / "people.csv"), "--decision", "hired=yes"]
+    command += ["--probabilities", "--group", "P(a)", "--group", "P(b)"]
+    done = CliRunner().invoke(app, [*command, "--out", str(out), "--report", str(page)])
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
     check_schema(written, "audit_probabilities")

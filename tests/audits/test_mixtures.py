@@ -38,14 +38,16 @@ def run(train):
 
 @pytest.fixture
 def mixtures(store, run):
-    found = [t for t in store.snapshot(run).trials if CATALOG[t.method].mixture]
-    assert {t.method for t in found} == {k for k, m in CATALOG.items() if m.mixture}
-    return found
+    match = [t for t in store.snapshot(run).trials if CATALOG[t.method].mixture]
+    assert {t.method for t in match} == {k for k, m in CATALOG.items() if m.mixture}
+    return match
 
 
 def by_hand(dataset, h, where):
     """Return figures of drawn decisions on rows, by NumPy."""
-    y, h, group = dataset.y[where], h[where].astype(float), dataset.group[where]
+    y = dataset.y[where]
+    h = h[where].astype(float)
+    group = dataset.group[where]
     accuracy = np.mean(y * h + (1 - y) * (1 - h))
     rates = [h[group == code].mean() for code in np.unique(group)]
     local = []
@@ -72,8 +74,8 @@ def test_rows_of_a_sweep_are_expected_figures(store, dataset, run, mixtures):
         for part in ("validation", "test"):
             wanted = by_hand(dataset, h, getattr(parts, part))
             for name, value in wanted.items():
-                shown = table.loc[trial.key, f"{part}_{name}"]
-                assert shown == pytest.approx(value, abs=1e-6), name
+                line = table.loc[trial.key, f"{part}_{name}"]
+                assert line == pytest.approx(value, abs=1e-6), name
     plain = table[~table["method"].isin([t.method for t in mixtures])]
     assert plain[DRAWN].isna().all()
 
@@ -87,7 +89,8 @@ def test_pages_show_the_same_figures(store, dataset, run, mixtures):
     data = store.datasets()[0].id
     test = split(dataset, 0).test
     for trial in mixtures:
-        model, h = models[trial.key], store.artifact(trial.key).scores()
+        model = models[trial.key]
+        h = store.artifact(trial.key).scores()
         wanted = by_hand(dataset, h, test)
         row = metrics_by_setting(store, [model], data, INSIDE).iloc[0]
         for name in ("accuracy", "demographic_parity_difference", "worst_1_di"):
@@ -114,7 +117,7 @@ def test_figures_that_an_earlier_version_rounded_are_measured_anew(
     store, dataset, run, mixtures, monkeypatch
 ):
     snapshot = store.snapshot(run)
-    now = StoredSweep.of(store, snapshot).result.rows
+    rows_now = StoredSweep.of(store, snapshot).result.rows
     old = snapshot.table().drop(columns=DRAWN)
     rounded = old["method"].isin([t.method for t in mixtures])
     figures = old.filter(regex="^(test|validation)_").columns
@@ -122,9 +125,11 @@ def test_figures_that_an_earlier_version_rounded_are_measured_anew(
     of_decisions = figures.difference(of_scores)
     old.loc[rounded, of_decisions] = -1.0
     monkeypatch.setattr(type(snapshot), "table", lambda self: old)
-    then = StoredSweep.of(store, snapshot).result.rows
-    columns = [name for name in now if name != DRAWN]
-    pd.testing.assert_frame_equal(then[columns], now[columns], check_dtype=False)
+    rows_later = StoredSweep.of(store, snapshot).result.rows
+    columns = [name for name in rows_now if name != DRAWN]
+    pd.testing.assert_frame_equal(
+        rows_later[columns], rows_now[columns], check_dtype=False
+    )
 
 
 def test_a_rule_of_the_reader_cuts_the_chances(store, dataset, run, mixtures):
@@ -196,8 +201,8 @@ def test_drift_alternatives_and_certificates_take_mixtures(
     gap = wanted["demographic_parity_difference"]
     assert first["gap"] == pytest.approx(gap, abs=1e-6)
     assert first["selection_rate"] == pytest.approx(wanted["selection_rate"], abs=1e-6)
-    _, found = alternative_in_run(store, run)
-    assert found.tried == len(models) - 1
+    _, alternative = alternative_in_run(store, run)
+    assert alternative.tried == len(models) - 1
     sweep = StoredSweep.of(store, store.snapshot(run))
     limits = {"demographic_parity_difference": 0.3}
     table = sweep.certification_table(limits)

@@ -40,8 +40,8 @@ ONES = pd.DataFrame({"x": np.ones(64)})
 @pytest.mark.parametrize("case", MODELS)
 def test_a_file_that_is_not_run_is_refused_by_a_sentence(case):
     make, why = MODELS[case]
-    made = make()
-    content = made if isinstance(made, bytes) else made.SerializeToString()
+    proto = make()
+    content = proto if isinstance(proto, bytes) else proto.SerializeToString()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.perf_counter()
     with pytest.raises(ValueError, match=why):
@@ -62,14 +62,14 @@ def test_what_cannot_be_fed_or_read_is_said(case):
 @pytest.mark.parametrize("case", RUN)
 def test_what_is_not_asked_for_never_leaves_the_box(case):
     make, why = RUN[case]
-    made = OnnxModel(make().SerializeToString(), "wide.onnx")
+    onnx_model = OnnxModel(make().SerializeToString(), "wide.onnx")
     rows = pd.DataFrame({"x": np.ones(50_000)})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(ValueError, match=f"wide.onnx cannot be used: .*{why}") as told:
-        made.predict_proba(rows)
+    with pytest.raises(ValueError, match=f"wide.onnx cannot be used: .*{why}") as error:
+        onnx_model.predict_proba(rows)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 50_000  # kB; 900 columns of 50,000 rows are 360 MB
-    words = str(told.value)
+    words = str(error.value)
     assert "onnxruntime_src" not in words
     assert "zero-dimensional" not in words
 
@@ -85,11 +85,11 @@ def test_one_number_a_row_is_sent_for_the_positive_class(monkeypatch):
 
     monkeypatch.setattr(box.Child, "ask", measured)
     monkeypatch.setattr("fairdash.brought.model.PART", 40)
-    made = OnnxModel(model(sigmoid()).SerializeToString())
-    scores = positive_scores(made, ONES)
+    onnx_model = OnnxModel(model(sigmoid()).SerializeToString())
+    scores = positive_scores(onnx_model, ONES)
     np.testing.assert_allclose(scores, 1 / (1 + np.exp(-1.0)))
     assert sizes == [(8 * n, 8 * n) for n in (40, 24)]
-    assert made.predict_proba(ONES).shape == (64, 2)
+    assert onnx_model.predict_proba(ONES).shape == (64, 2)
 
 
 def test_a_label_of_another_encoding_is_no_error_of_a_library():
@@ -128,12 +128,12 @@ def test_two_models_of_a_user_live_and_one_that_was_ended_goes_on():
     models = [OnnxModel(content, owner="ann") for _ in range(6)]
     try:
         wait_until(lambda: len(boxed_processes()) <= AT_ONCE)
-        for each in models:  # four of them begin again
-            assert each.predict_proba(ONES).shape == (64, 2)
+        for onnx_model in models:  # four of them begin again
+            assert onnx_model.predict_proba(ONES).shape == (64, 2)
             wait_until(lambda: len(boxed_processes()) <= AT_ONCE)
     finally:
-        for each in models:
-            each.close()
+        for onnx_model in models:
+            onnx_model.close()
     wait_until(lambda: not boxed_processes())
 
 
@@ -172,12 +172,12 @@ def test_a_model_runs_where_many_files_are_open():
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(2_000, most), most))
     taken = [os.dup(0) for _ in range(1_024)]
     try:
-        found = OnnxModel(model(sigmoid()).SerializeToString()).inputs
+        result = OnnxModel(model(sigmoid()).SerializeToString()).inputs
     finally:
-        for one in taken:
-            os.close(one)
+        for taken_name in taken:
+            os.close(taken_name)
         resource.setrlimit(resource.RLIMIT_NOFILE, (few, most))
-    assert len(found) == 1
+    assert len(result) == 1
 
 
 def test_too_large_a_file_starts_no_process(monkeypatch):
@@ -188,15 +188,15 @@ def test_too_large_a_file_starts_no_process(monkeypatch):
 
 
 def test_a_column_is_found_by_its_name_or_the_only_one_like_it():
-    made = OnnxModel(model(sigmoid()).SerializeToString())
-    (name,) = (each.name for each in made.inputs)
-    assert made.columns(pd.DataFrame({name: [1.0]})) == {name: name}
+    onnx_model = OnnxModel(model(sigmoid()).SerializeToString())
+    (name,) = (column.name for column in onnx_model.inputs)
+    assert onnx_model.columns(pd.DataFrame({name: [1.0]})) == {name: name}
     with pytest.raises(ValueError, match="none of that name"):
-        made.columns(pd.DataFrame({"other": [1.0]}))
+        onnx_model.columns(pd.DataFrame({"other": [1.0]}))
 
 
 def test_one_input_of_several_numbers_is_refused():
     total = helper.make_node("ReduceMean", ["x"], ["m"], axes=[1])
-    made = model(total, sigmoid("m"), inputs=[WIDE])
+    proto = model(total, sigmoid("m"), inputs=[WIDE])
     with pytest.raises(ValueError, match="an input for each column"):
-        OnnxModel(made.SerializeToString())
+        OnnxModel(proto.SerializeToString())

@@ -55,11 +55,12 @@ def value(found, measure, group, outcome=""):
 
 
 def test_numbers_are_those_of_metric_frame(patients):
-    found = tables.audit_outcomes(
+    report = tables.audit_outcomes(
         "y", "predicted", kind="numbers", sensitive_features="sex", frame=patients,
         subgroups=patients["band"], min_size=20,
     )  # fmt: skip
-    y, predicted = patients["y"], patients["predicted"]
+    y = patients["y"]
+    predicted = patients["predicted"]
     expected = MetricFrame(
         metrics={
             "mean_prediction": lambda y, p: p.mean(),
@@ -72,32 +73,35 @@ def test_numbers_are_those_of_metric_frame(patients):
     )
     for measure, by_group in expected.by_group.items():
         for group in "12":
-            assert value(found, measure, group) == pytest.approx(by_group[group])
-        gaps = found.gaps.set_index("measure").loc[measure]
+            assert value(report, measure, group) == pytest.approx(by_group[group])
+        gaps = report.gaps.set_index("measure").loc[measure]
         assert abs(gaps["difference"]) == pytest.approx(expected.difference()[measure])
     inside = patients.pivot_table("predicted", "band", "sex")
-    local = found.local[found.local["measure"] == "mean_prediction"]
+    local = report.local[report.local["measure"] == "mean_prediction"]
     local = local.set_index("subgroup")["gap"]
     for band, row in inside.iterrows():
         assert local[band] == pytest.approx(abs(row["1"] - row["2"]))
-    one, two = (predicted[patients["sex"] == group] for group in "12")
+    first_group, two = (predicted[patients["sex"] == group] for group in "12")
     z = norm.ppf(1 - 0.05 / 6)  # three measures at once
-    half = z * np.hypot(one.std() / np.sqrt(len(one)), two.std() / np.sqrt(len(two)))
-    gap = found.gaps.iloc[0]
+    half = z * np.hypot(
+        first_group.std() / np.sqrt(len(first_group)), two.std() / np.sqrt(len(two))
+    )
+    gap = report.gaps.iloc[0]
     assert (gap["ci_high"] - gap["ci_low"]) / 2 == pytest.approx(half, rel=0.03)
-    assert found.verdict.startswith("The mean prediction is ")
+    assert report.verdict.startswith("The mean prediction is ")
 
 
 def test_classes_are_each_held_against_the_rest(patients, grades):
     for name in ("low", "middle", "high"):
-        y, said = patients["grade"] == name, patients["predicted_grade"] == name
+        y = patients["grade"] == name
+        decided = patients["predicted_grade"] == name
         frame = MetricFrame(
             metrics={"true_positive_rate": recall_score, "precision": precision_score},
             y_true=y,
-            y_pred=said,
+            y_pred=decided,
             sensitive_features=patients["sex"],
         ).by_group
-        share = said.groupby(patients["sex"]).mean()
+        share = decided.groupby(patients["sex"]).mean()
         for group in "12":
             assert value(grades, "selection_rate", group, name) == share[group]
             for measure in frame:
@@ -116,13 +120,14 @@ def test_classes_are_each_held_against_the_rest(patients, grades):
 
 
 def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
-    found = tables.audit_outcomes(
+    report = tables.audit_outcomes(
         None, "predicted", kind="ranking", sensitive_features="sex", frame=patients
     )
     order = patients.sort_values("predicted", ascending=False)
     first = order.index[: round(0.1 * len(order))]
     cut = patients.loc[first[-1], "predicted"]
-    above, tied = (patients["predicted"] > cut), (patients["predicted"] == cut)
+    above = patients["predicted"] > cut
+    tied = patients["predicted"] == cut
     places = above + tied * (len(first) - above.sum()) / tied.sum()
     share = places.groupby(patients["sex"]).mean()
     assert places.mean() == pytest.approx(len(first) / len(order))
@@ -131,9 +136,9 @@ def test_a_ranking_has_the_share_at_its_top_and_exposure(patients):
     tied = discount.groupby(patients["predicted"]).transform("mean")
     attention = (tied / tied.mean()).groupby(patients["sex"]).mean()
     for group in "12":
-        top = value(found, "selection_rate", group, "top 10%")
+        top = value(report, "selection_rate", group, "top 10%")
         assert top == pytest.approx(share[group])
-        assert value(found, "exposure", group) == pytest.approx(attention[group])
+        assert value(report, "exposure", group) == pytest.approx(attention[group])
     assert exposure(np.array([3.0, 1.0, 2.0])).mean() == pytest.approx(1)
 
 
@@ -142,7 +147,8 @@ def kept(patients, tmp_path_factory):
     """The patients in a store, with both predictions, and a data set for each."""
     store = Store(tmp_path_factory.mktemp("home"))
     digest = store.add_table(patients.to_csv(index=False).encode(), "patients.csv")
-    frame, inside = store.table(digest), Subgroups(columns=("band",), min_size=20)
+    frame = store.table(digest)
+    inside = Subgroups(columns=("band",), min_size=20)
     ids = [
         store.add_dataset(
             digest, guessing.guess_rest(frame, target, "sex"), target, inside
@@ -165,15 +171,17 @@ def test_pages_measure_numbers_and_ranks_inside_subgroups(patients, kept):
             local = gaps.local_by_measure(store, [model], data, inside, measure)
             wanted = expected.local[expected.local["measure"] == measure]
             wanted = wanted.set_index("subgroup")["gap"]
-            own = local.model_gaps.set_index("subgroup")["gap"]
-            assert own.to_dict() == pytest.approx(wanted.to_dict(), nan_ok=True)
+            gaps_by_subgroup = local.model_gaps.set_index("subgroup")["gap"]
+            assert gaps_by_subgroup.to_dict() == pytest.approx(
+                wanted.to_dict(), nan_ok=True
+            )
             assert np.isfinite(local.chance)
             name = MEASURE_NAMES[measure]
             assert list(whole.loc[name, "values"]) == pytest.approx(
                 [value(expected, measure, group) for group in "12"]
             )
-    found = search_model(store, model, data, "mean_error", min_size=60)
-    assert {"Its mean", "Adjusted p"} <= set(found.ranked())
+    subgroups = search_model(store, model, data, "mean_error", min_size=60)
+    assert {"Its mean", "Adjusted p"} <= set(subgroups.ranked())
 
 
 def test_a_column_of_predicted_classes_is_decisions_on_pages(grades, kept):
@@ -181,12 +189,12 @@ def test_a_column_of_predicted_classes_is_decisions_on_pages(grades, kept):
     roles = store.dataset_record(data).roles
     model = trials.own_models(store, data)[-1]
     assert roles.scores[-1].positive == roles.positive
-    every = gaps.every_class(store, model, data)
+    by_class = gaps.every_class(store, model, data)
     names = ["group", "reference"]  # a data set calls group 1 "sex 1"
     pd.testing.assert_frame_equal(
-        every.gaps.drop(columns=names), grades.gaps.drop(columns=names)
+        by_class.gaps.drop(columns=names), grades.gaps.drop(columns=names)
     )
-    assert every.verdict in score_report(store, data).to_html()
+    assert by_class.verdict in score_report(store, data).to_html()
     column = ScoreColumn(column="said", kind="decision", positive=("low",))
     with pytest.raises(ValueError, match="a decision; 1 rows do not, first row 2"):
         column.values(pd.DataFrame({"said": ["low", None]}))
@@ -215,10 +223,17 @@ def test_the_shell_audits_numbers_and_counts_what_it_leaves_out(patients, tmp_pa
     frame = patients.copy()
     frame.loc[:4, "y"] = np.nan
     frame.to_csv(tmp_path / "patients.csv", index=False)
-    asked = ["audit", tmp_path / "patients.csv", "--kind", "numbers", "--group", "sex"]
-    asked += ["--score", "predicted", "--outcome", "y", "--subgroup", "band"]
-    asked += ["--out", tmp_path / "a.json", "--report", tmp_path / "a.html"]
-    done = CliRunner().invoke(app, [*map(str, asked)])
+    command = [
+        "audit",
+        tmp_path / "patients.csv",
+        "--kind",
+        "numbers",
+        "--group",
+        "sex",
+    ]
+    command += ["--score", "predicted", "--outcome", "y", "--subgroup", "band"]
+    command += ["--out", tmp_path / "a.json", "--report", tmp_path / "a.html"]
+    done = CliRunner().invoke(app, [*map(str, command)])
     assert done.exit_code == 0, done.output
     assert "5 rows excluded: 5 with no value in y" in done.output
     file = json.loads((tmp_path / "a.json").read_text())

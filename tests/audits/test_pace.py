@@ -27,22 +27,25 @@ def test_a_method_is_as_fast_as_it_was_at_a_similar_size_lately():
 
 
 def test_the_newest_stacks_count_more():
-    now, before = TrainedStack(ROAD, 1e9, 1.0), TrainedStack(ROAD, 1e9, 8.0)
-    learned = Pace((now,) * 12 + (before,) * 20, model_seconds=0.0, calibrate=never)
+    current = TrainedStack(ROAD, 1e9, 1.0)
+    before = TrainedStack(ROAD, 1e9, 8.0)
+    learned = Pace((current,) * 12 + (before,) * 20, model_seconds=0.0, calibrate=never)
     assert learned.seconds(ROAD, 1e9).seconds == pytest.approx(1.0)
 
 
 def test_one_slow_first_stack_does_not_move_an_estimate():
-    slow, usual = TrainedStack(ROAD, 1e9, 60.0), TrainedStack(ROAD, 1e9, 1.0)
+    slow = TrainedStack(ROAD, 1e9, 60.0)
+    usual = TrainedStack(ROAD, 1e9, 1.0)
     learned = Pace((slow, usual, usual), model_seconds=0.0, calibrate=never)
     assert learned.seconds(ROAD, 1e9).seconds == pytest.approx(1.0)
 
 
 def test_another_method_of_its_kind_gives_a_wider_range():
     learned = Pace((TrainedStack(ROAD, 1e9, 2.0),), 0.0, never)
-    same, other = learned.seconds(ROAD, 1e9), learned.seconds("adversarial", 1e9)
-    assert same.seconds == other.seconds == pytest.approx(2.0)
-    assert other.low < same.low < same.high < other.high
+    same = learned.seconds(ROAD, 1e9)
+    different = learned.seconds("adversarial", 1e9)
+    assert same.seconds == different.seconds == pytest.approx(2.0)
+    assert different.low < same.low < same.high < different.high
 
 
 def test_data_on_which_work_takes_longer_do_so_with_other_methods():
@@ -52,17 +55,25 @@ def test_data_on_which_work_takes_longer_do_so_with_other_methods():
         TrainedStack(ROAD, 1e9, 2.0, "narrow"),
     ]
     learned = Pace(tuple(stacks), model_seconds=0.0, calibrate=never)
-    there, here = (learned.seconds(ROAD, 1e9, data=d) for d in ("narrow", "wide"))
-    assert there.seconds == pytest.approx(2.0)
-    assert here.seconds == pytest.approx(4.0)  # half of the way to 8, on a logarithm
-    assert here.high / here.low > there.high / there.low
+    narrow_seconds, wide_seconds = (
+        learned.seconds(ROAD, 1e9, data=d) for d in ("narrow", "wide")
+    )
+    assert narrow_seconds.seconds == pytest.approx(2.0)
+    assert wide_seconds.seconds == pytest.approx(
+        4.0
+    )  # half of the way to 8, on a logarithm
+    assert (
+        wide_seconds.high / wide_seconds.low > narrow_seconds.high / narrow_seconds.low
+    )
     assert learned.seconds(ROAD, 1e9, data="new").seconds == pytest.approx(2.0)
 
 
 def test_stacks_of_the_same_data_count_more():
-    here, elsewhere = (TrainedStack(ROAD, 1e9, 1.0, d) for d in ("here", "elsewhere"))
+    same_data, elsewhere = (
+        TrainedStack(ROAD, 1e9, 1.0, d) for d in ("here", "elsewhere")
+    )
     slow = dataclasses.replace(elsewhere, seconds=9.0)
-    learned = Pace((*[slow] * 5, here), model_seconds=0.0, calibrate=never)
+    learned = Pace((*[slow] * 5, same_data), model_seconds=0.0, calibrate=never)
     assert learned.seconds(ROAD, 1e9, data="here").seconds == pytest.approx(1.0)
 
 
@@ -74,9 +85,9 @@ def test_before_any_run_a_calibration_gives_a_range():
     assert twice.seconds == pytest.approx(2 * span.seconds)
     cost = training.ExpectedCost(4, 4, Span(20.0, 5.0, 80.0))
     assert "4 models: between 5 s and 1 min 20 s with" in cost.words()
-    known = training.ExpectedCost(4, 4, Span(20.0, 16.0, 25.0))
-    assert "4 models: about 20 s with" in known.words()
-    assert known.promise.low < 14 < 29 < known.promise.high
+    expected = training.ExpectedCost(4, 4, Span(20.0, 16.0, 25.0))
+    assert "4 models: about 20 s with" in expected.words()
+    assert expected.promise.low < 14 < 29 < expected.promise.high
     short = training.ExpectedCost(1, 1, Span(2.0, 1.0, 4.0))
     assert "1 model: a few seconds with" in short.words()
 
@@ -121,8 +132,8 @@ class Clock:
 def trial(method="reductions", params=None, began=None, **state):
     """Return a trial that runs, as the store has it."""
     event = {} if began is None else {"began": began}
-    said = Progress(state.get("epoch", 0), state.get("n_epochs", 1), 0.0, event)
-    fields = {"row": None, "error": None, "seconds": None, "progress": said}
+    text = Progress(state.get("epoch", 0), state.get("n_epochs", 1), 0.0, event)
+    fields = {"row": None, "error": None, "seconds": None, "progress": text}
     return TrialRecord("key", method, params or {}, 0, "running", **fields)
 
 

@@ -16,7 +16,8 @@ from fairdash.metrics import Drawn, evaluate, expected_local_di
 @pytest.mark.parametrize("method", sampled(CATALOG, 6))
 def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
     """At both ends of both sliders; a stack trains as each model by itself."""
-    entry, people = CATALOG[method], SCENES["hidden_corner"].people(n=240)
+    entry = CATALOG[method]
+    people = SCENES["hidden_corner"].people(n=240)
     slider = playground.slider_of(entry, people, n_stops=2)
     second = playground.second_slider_of(entry)
     surfaces = playground.train(
@@ -31,11 +32,11 @@ def test_a_grid_and_a_path_are_those_of_the_method_fitted_alone(method):
     for place, point in enumerate(surfaces.settings):
         alone = entry.estimator({**settings, **point}, random_state=0)
         alone.fit(people.X, people.outcome, sensitive_features=groups)
-        for shown, surface in zip(GROUPS, surfaces.grid[place], strict=False):
+        for group_name, surface in zip(GROUPS, surfaces.grid[place], strict=False):
             plane = playground.grid_points()
             routed = {}
             if entry.needs_groups:
-                routed = {"sensitive_features": np.full(len(plane), shown)}
+                routed = {"sensitive_features": np.full(len(plane), group_name)}
             expected = alone.predict_proba(plane, **routed)[:, 1].reshape(SIDE, SIDE)
             np.testing.assert_allclose(surface, expected, atol=2e-4)
     _check_path(surfaces, people, mixture=entry.mixture)
@@ -46,10 +47,10 @@ def _check_path(surfaces, people, *, mixture):
     for stop, scores in zip(
         surfaces.path.to_dict("records"), surfaces.scores, strict=True
     ):
-        given = Drawn(scores) if mixture else scores
+        predictions = Drawn(scores) if mixture else scores
         decided = scores.astype(float) if mixture else (scores > 0.5).astype(float)
         figures = evaluate(
-            people.outcome, given, sensitive_features=people.group, **rows
+            people.outcome, predictions, sensitive_features=people.group, **rows
         ).iloc[0]
         assert stop["accuracy"] == pytest.approx(figures["accuracy"])
         assert stop["gap"] == pytest.approx(figures["demographic_parity_difference"])
@@ -210,8 +211,8 @@ def test_the_line_of_a_proxy_tilts(path):
 
 def test_twins_are_decided_alike_by_sensei(path):
     scores = path("twins", "sensei").scores
-    apart = np.abs(scores[:, 0::2] - scores[:, 1::2]).mean(axis=1)
-    assert apart[-1] < apart[0] / 5
+    distance = np.abs(scores[:, 0::2] - scores[:, 1::2]).mean(axis=1)
+    assert distance[-1] < distance[0] / 5
 
 
 def test_where_labels_are_wrong_parity_weakens_what_they_came_from(path):
@@ -222,7 +223,8 @@ def test_where_labels_are_wrong_parity_weakens_what_they_came_from(path):
 
 def test_wrong_records_hide_a_part_of_the_gap(path):
     surfaces = path("wrong_records", "unconstrained")
-    decided, people = surfaces.scores[0] > 0.5, surfaces.people
+    decided = surfaces.scores[0] > 0.5
+    people = surfaces.people
 
     def gap(groups):
         return abs(decided[groups == 0].mean() - decided[groups == 1].mean())

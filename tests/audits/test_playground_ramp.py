@@ -20,7 +20,8 @@ def test_the_ramp_rises_from_its_start_by_its_width():
     surfaces = playground.train(people, "ramp", stops=(0.1, 0.6))
     logistic = CATALOG["logistic"].estimator({}, random_state=0)
     logistic.fit(people.X, people.outcome)
-    weights, bias = logistic.network_.weights[0], logistic.network_.biases[0]
+    weights = logistic.network_.weights[0]
+    bias = logistic.network_.biases[0]
     margin = 2 * expit(people.X @ weights + bias)[:, 0] - 1
     plane = 2 * expit(playground.grid_points() @ weights + bias)[:, 0] - 1
     for place, gamma in enumerate((0.1, 0.6)):

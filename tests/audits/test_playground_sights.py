@@ -23,7 +23,8 @@ NAMES = list(GROUPS)
 
 def trained(method, scene, n=300, **params):
     """Return a method fitted alone in a scene, the people, and what it sees."""
-    entry, people = CATALOG[method], SCENES[scene].people(n=n)
+    entry = CATALOG[method]
+    people = SCENES[scene].people(n=n)
     model = entry.estimator(playground.settings_of(entry, params), random_state=0)
     groups = np.array(GROUPS)[people.group]
     model.fit(people.X, people.outcome, sensitive_features=groups)
@@ -323,7 +324,8 @@ KINDS = {
 
 @pytest.mark.parametrize("method", sampled(["cuma", "hardt", "noisy_soft", "clp"], 1))
 def test_the_browser_gets_a_sight_for_each_setting_in_plain_words(method):
-    people, entry = SCENES["wrong_records"].people(n=200), CATALOG[method]
+    people = SCENES["wrong_records"].people(n=200)
+    entry = CATALOG[method]
     second = playground.second_slider_of(entry)
     surfaces = playground.train(
         people,
@@ -358,7 +360,8 @@ def test_the_guess_of_a_zhang_adversary_is_a_function_of_the_output():
     model, _, sight = trained("adversarial", "proxy")
     output = logit(model.predict_proba(playground.grid_points(32))[:, 1])
     order = np.argsort(output)
-    output, guess = output[order], sight.surface.ravel()[order]
+    output = output[order]
+    guess = sight.surface.ravel()[order]
     near = np.diff(output) < 1e-3
     assert near.any()
     assert np.abs(np.diff(guess))[near].max() < 1e-2

@@ -50,8 +50,8 @@ def test_what_is_no_axis_is_refused(loans):
     across, up = playground.plane_columns(loans)[:2]
     with pytest.raises(ValueError, match="'nothing' is no number that varies"):
         playground.people_of(loans, across, "nothing")
-    one = dataclasses.replace(
+    changed = dataclasses.replace(
         loans, group=np.zeros_like(loans.group), group_names=("all",)
     )
     with pytest.raises(ValueError, match="needs two groups"):
-        playground.people_of(one, across, up)
+        playground.people_of(changed, across, up)

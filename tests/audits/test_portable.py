@@ -37,8 +37,8 @@ def test_a_model_taken_away_scores_the_uploaded_file_as_its_trial_did(
     path.write_bytes(portable.as_portable(model).to_bytes("# For people"))
     raw = read_table(people_csv(), name="people.csv").iloc[dataset.row_number]
     proba = fairdash.load(path).predict_proba(raw)
-    kept = store.artifact(model.key).scores()
-    np.testing.assert_allclose(proba[:, 1], kept, atol=1e-6)
+    stored_scores = store.artifact(model.key).scores()
+    np.testing.assert_allclose(proba[:, 1], stored_scores, atol=1e-6)
     np.testing.assert_allclose(proba.sum(1), 1)
     assert len(repr(fairdash.load(path))) < 700
     whole = portable.as_portable(model)
@@ -73,8 +73,8 @@ def test_an_onnx_file_scores_rows_as_the_model_did(store, dataset, model_of, met
     rows.iloc[::3, 2] = "elsewhere"
     rows.iloc[::11, 2] = None
     wanted = model.predict_proba(rows)
-    found = OnnxModel(content).predict_proba(rows)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    probabilities = OnnxModel(content).predict_proba(rows)
+    np.testing.assert_allclose(probabilities, wanted, atol=1e-6)
     session = onnxruntime.InferenceSession(content)
     feed = {name: rows[[name]].to_numpy(float) for name in ("age", "skill")}
     text = rows[["branch"]].fillna("").to_numpy(object)
@@ -93,8 +93,8 @@ def test_a_model_that_looks_at_groups_or_rows_is_no_onnx_file(model_of, method):
 
 def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
     recode = {"kind": "recode", "column": "branch", "changes": {"works": "plant"}}
-    known = ROLES.model_dump(exclude_defaults=True)
-    roles = type(ROLES)(**known, preparation=(recode,), types={"skill": "category"})
+    fields = ROLES.model_dump(exclude_defaults=True)
+    roles = type(ROLES)(**fields, preparation=(recode,), types={"skill": "category"})
     record = store.datasets()[0]
     store.add_dataset(record.table_sha256, roles, "Recoded")
     dataset = store.dataset(store.datasets()[0].id)
@@ -103,9 +103,11 @@ def test_new_rows_are_prepared_and_read_as_the_table_was(store, train):
     model = portable.exported(store, run)
     raw = read_table(people_csv(), name="people.csv")
     (trial,) = store.snapshot(run).trials
-    kept = store.artifact(trial.key).scores()
-    np.testing.assert_allclose(model.score(raw.iloc[dataset.row_number]), kept, 1e-6)
-    np.testing.assert_allclose(model.score(dataset.frame), kept, 1e-6)
+    stored_scores = store.artifact(trial.key).scores()
+    np.testing.assert_allclose(
+        model.score(raw.iloc[dataset.row_number]), stored_scores, 1e-6
+    )
+    np.testing.assert_allclose(model.score(dataset.frame), stored_scores, 1e-6)
 
 
 def test_predictions_of_counts_say_how_many_people_a_row_stands_for(store, train):
@@ -118,9 +120,9 @@ def test_predictions_of_counts_say_how_many_people_a_row_stands_for(store, train
     store.add_dataset(table, roles, "Counts")
     data = store.datasets()[0].id
     run = train({"logistic": {}})
-    told = portable.predictions(store, run)
-    assert told.groupby("row")["people"].sum().tolist() == counts["n"].tolist()
-    test = told[told["part"] == "test"]
+    predicted = portable.predictions(store, run)
+    assert predicted.groupby("row")["people"].sum().tolist() == counts["n"].tolist()
+    test = predicted[predicted["part"] == "test"]
     right = np.average(test["outcome"] == test["decision"], weights=test["people"])
     (trial,) = store.snapshot(run).trials
     assert right == pytest.approx(trial.row["test_accuracy"])
@@ -181,25 +183,26 @@ def test_a_changed_card_is_refused_in_words_of_no_library(
 
 def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     run = train({"unconstrained": {"n_epochs": 2}, "logistic": {}}, seeds=(0, 1))
-    out, table = tmp_path / "model.zip", tmp_path / "people.csv"
+    out = tmp_path / "model.zip"
+    table = tmp_path / "people.csv"
     table.write_bytes(people_csv())
 
     def call(*arguments):
         return CliRunner().invoke(app, list(map(str, arguments)))
 
-    said = call(
+    words = call(
         "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", out
     )
-    assert said.exit_code == 0, said.output
-    assert "Logistic, seed 1" in said.output
+    assert words.exit_code == 0, words.output
+    assert "Logistic, seed 1" in words.output
     with ZipFile(out) as archive:  # for people
         card = archive.read("README.md").decode()
     assert card.startswith("---\nlibrary_name: fairdash")
     rows = tmp_path / "rows.parquet"
-    said = call(
+    words = call(
         "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", rows
     )
-    assert said.exit_code == 0, said.output
+    assert words.exit_code == 0, words.output
     rows = pd.read_parquet(rows)
     dataset = store.dataset(store.run(run).dataset_id)
     (trial,) = (
@@ -208,20 +211,20 @@ def test_the_shell_exports_a_model_and_scores_a_file(store, train, tmp_path):
     np.testing.assert_array_equal(
         rows["probability"], store.artifact(trial.key).scores()
     )
-    for part, where in split(dataset, 1)._asdict().items():
-        assert (rows.index[rows["part"] == part] == np.sort(where)).all()
+    for part, row_numbers in split(dataset, 1)._asdict().items():
+        assert (rows.index[rows["part"] == part] == np.sort(row_numbers)).all()
     right = (rows["decision"] == rows["outcome"])[rows["part"] == "test"].mean()
     assert right == pytest.approx(trial.row["test_accuracy"])
-    said = call("model", "predict", out, table, "--out", tmp_path / "scored.csv")
-    assert said.exit_code == 0, said.output
+    words = call("model", "predict", out, table, "--out", tmp_path / "scored.csv")
+    assert words.exit_code == 0, words.output
     scored = pd.read_csv(tmp_path / "scored.csv")["score"]
     wanted = fairdash.load(out).predict_proba(read_table(table))[:, 1]
     np.testing.assert_allclose(scored, wanted, atol=1e-12)
     onnx = tmp_path / "model.onnx"
-    said = call(
+    words = call(
         "model", "export", run, "--model", "Logistic", "--seed", 1, "--out", onnx
     )
-    assert said.exit_code == 0, said.output
+    assert words.exit_code == 0, words.output
     np.testing.assert_allclose(
         fairdash.load(onnx).predict_proba(read_table(table))[:, 1], wanted, atol=1e-6
     )

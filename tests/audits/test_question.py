@@ -102,31 +102,33 @@ def sweep(request, tmp_path_factory):
 
 
 def test_every_place_speaks_of_the_model_a_sweep_opens_on(sweep):
-    store, run = sweep.store, sweep.run
-    asked = question.ModelInQuestion.of(store, run.id)
+    store = sweep.store
+    run = sweep.run
+    query = question.ModelInQuestion.of(store, run.id)
     limit = float(run.spec["di_limit"])
-    assert asked.id == sweep.ids[sweep.result.start(limit)]
-    assert (asked.named, asked.splits) == (False, (0, 1, 2))
-    assert choices.opened_on(store, run.id).id == asked.id
-    assert portable.model_asked(store, run.id).id == asked.id
+    assert query.id == sweep.ids[sweep.result.start(limit)]
+    assert (query.named, query.splits) == (False, (0, 1, 2))
+    assert choices.opened_on(store, run.id).id == query.id
+    assert portable.model_asked(store, run.id).id == query.id
     (row,) = training.run_table(store, [run]).to_dict("records")
-    assert row["Model"] == asked.setting.label
+    assert row["Model"] == query.setting.label
     compared = question.models_of(
         store, trials.known_models_of(store, [run.id]), run.id
     )
-    assert compared[-1].id == asked.id
+    assert compared[-1].id == query.id
 
 
 def test_a_named_model_its_seed_and_the_rule_are_kept(sweep):
-    store, run = sweep.store, sweep.run.id
+    store = sweep.store
+    run = sweep.run.id
     top = DecisionRule("top", 30)
     for model in trials.known_models_of(store, [run]):
-        asked = question.ModelInQuestion.of(store, run, name=model.id, seed=1, rule=top)
-        assert (asked.id, asked.splits, asked.named) == (model.id, (1,), True)
-        (trial,) = asked.decided.trials
+        query = question.ModelInQuestion.of(store, run, name=model.id, seed=1, rule=top)
+        assert (query.id, query.splits, query.named) == (model.id, (1,), True)
+        (trial,) = query.decided.trials
         assert (trial.split, trial.rule) == (1, top)
-        other = question.ModelInQuestion.of(store, run, name=model.id, seed=9)
-        assert other.splits == (0, 1, 2)
+        other_question = question.ModelInQuestion.of(store, run, name=model.id, seed=9)
+        assert other_question.splits == (0, 1, 2)
 
 
 LIMITS = pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])
@@ -135,7 +137,8 @@ LIMITS = pytest.mark.parametrize("limit", [0.0, 0.05, 0.5])
 @LIMITS
 def test_a_recommendation_has_its_accuracy_and_decides(sweep, limit):
     best = recommendation.recommend(sweep, limit)
-    means, start = sweep.result.means, sweep.result.start(limit)
+    means = sweep.result.means
+    start = sweep.result.start(limit)
     if best.place is None and decides(means, "validation")[start]:
         assert "on test rows." in best.words
         assert not decides(means, "test")[start]
@@ -187,13 +190,14 @@ def test_a_recommendation_without_a_clear_change_says_that_the_plain_model_may_d
     if best.place is None or means["method"].iloc[best.place] == BASELINE:
         return
     before, after = on_shared_seeds(sweep.compared(best.place)).models
-    data, where = sweep.run.dataset_id, sweep.subgroups
-    changes = paired_changes(sweep.store, after, before, data, where)
+    data = sweep.run.dataset_id
+    arguments = sweep.subgroups
+    changes = paired_changes(sweep.store, after, before, data, arguments)
     gap = changes.set_index("metric").loc[PARITY]
     unsure = gap["low"] <= 0 <= gap["high"]
     assert ("the plain model may do as well" in best.words) == unsure
-    own = gap_size(means.iloc[best.place][f"validation_{PARITY}"])
-    assert (f"on validation rows, {own} against " in best.words) == unsure
+    piece = gap_size(means.iloc[best.place][f"validation_{PARITY}"])
+    assert (f"on validation rows, {piece} against " in best.words) == unsure
     headline = choices.setting_answer(sweep, best.place).verdict
     if not unsure:  # so nothing is lost beside it
         label = sweep.result.labels[best.place]
@@ -203,26 +207,27 @@ def test_a_recommendation_without_a_clear_change_says_that_the_plain_model_may_d
 
 
 def test_the_answer_of_a_setting_is_about_that_setting(sweep):
-    labels, result = set(sweep.result.labels), sweep.result
+    labels = set(sweep.result.labels)
+    result = sweep.result
     decides = [
         not (result.deciding(place).idle or result.deciding(place, "test").idle)
         for place in range(len(result.labels))
     ]
-    said = [
+    texts = [
         "No setting decides on these rows" in text
         for text in (
             sweep.none_decides(),
             *(choices.setting_answer(sweep, p).verdict for p in range(len(decides))),
         )
     ]
-    assert set(said) == {not any(decides)}
+    assert set(texts) == {not any(decides)}
     if not any(decides):
         opened = result.start(0.05)
         assert result.means["method"][opened] == BASELINE
     for place, label in enumerate(sweep.result.labels):
         answer = choices.setting_answer(sweep, place)
-        others = labels - {label, "Unconstrained"}
-        assert not any(other in answer.verdict for other in others)
+        other_labels = labels - {label, "Unconstrained"}
+        assert not any(other_label in answer.verdict for other_label in other_labels)
         tested = sweep.result.deciding(place, "test")
         judged = sweep.result.deciding(place)
         if tested.idle or judged.idle:
@@ -256,7 +261,8 @@ def test_no_sweep_opens_on_a_model_worse_than_the_plain_one(data):
     limit = data.draw(SHARE)
     result = SweepResult.of(rows)
     opened = rows.iloc[result.start(limit)]
-    plain, gap = rows.iloc[0], f"validation_{PARITY}"
+    plain = rows.iloc[0]
+    gap = f"validation_{PARITY}"
     if plain["validation_constant"] == 0:
         assert opened["validation_constant"] == 0
         assert opened[gap] <= max(plain[gap], limit)

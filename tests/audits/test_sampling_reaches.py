@@ -67,34 +67,36 @@ ALIKE = {"y_true": UNIT % 2, "y_pred": np.where(UNIT < 26, UNIT % 2, 1 - UNIT % 
 
 def public_functions():
     """Yield name and function of all that take rows and are handed on."""
-    found = {
+    results = {
         name: getattr(importlib.import_module(room), name)
         for room in ROOMS
         for name in importlib.import_module(room).__all__
     }
-    found = {name: each for name, each in found.items() if inspect.isfunction(each)}
+    results = {
+        name: result for name, result in results.items() if inspect.isfunction(result)
+    }
     members = inspect.getmembers(weights, inspect.isfunction)
-    found |= {n: f for n, f in members if f.__module__ == weights.__name__}
-    found |= {"less_discriminatory": less_discriminatory}
-    found |= {"LocalMeasure.of": LocalMeasure.of, "Measured.of": Measured.of}
-    for name, each in sorted(found.items()):
-        taken = set(inspect.signature(each).parameters)
+    results |= {n: f for n, f in members if f.__module__ == weights.__name__}
+    results |= {"less_discriminatory": less_discriminatory}
+    results |= {"LocalMeasure.of": LocalMeasure.of, "Measured.of": Measured.of}
+    for name, result in sorted(results.items()):
+        taken = set(inspect.signature(result).parameters)
         if not name.startswith("_") and taken & TAKES_ROWS and name not in NO_SAMPLE:
-            yield pytest.param(name, each, id=name)
+            yield pytest.param(name, result, id=name)
 
 
 def asked_of(function, name):
     """Return the arguments of a function, as far as its signature names them."""
     taken = inspect.signature(function).parameters
-    asked = {key: value for key, value in ROWS.items() if key in taken}
+    arguments = {key: value for key, value in ROWS.items() if key in taken}
     if name in ("audit", "audit_outcomes"):  # labels of rows stand without a table
-        asked.pop("frame")
+        arguments.pop("frame")
     if name == "audit_outcomes":
-        asked.pop("top")  # a share here
+        arguments.pop("top")  # a share here
     if name == "decision_status":
-        asked |= ALIKE
-        asked.pop("scores")
-    return asked
+        arguments |= ALIKE
+        arguments.pop("scores")
+    return arguments
 
 
 def said(found):
@@ -118,14 +120,14 @@ def test_weights_and_units_are_used_or_refused(name, function):
     taken = inspect.signature(function).parameters
     assert "sample_weight" in taken, f"{name} takes rows without their weights"
     assert "cluster" in taken or name in POINTS, f"{name} takes rows without units"
-    asked = asked_of(function, name)
-    plain = said(function(**asked))
-    assert plain == said(function(**asked)), "so that a difference means something"
+    arguments = asked_of(function, name)
+    plain = said(function(**arguments))
+    assert plain == said(function(**arguments)), "so that a difference means something"
     for option, value in (("sample_weight", HEAVY), ("cluster", UNIT)):
         if option not in taken:
             continue
-        found = or_refused(function, asked | {option: value})
-        assert found != plain, f"{name} does not use `{option}`"
+        result = or_refused(function, arguments | {option: value})
+        assert result != plain, f"{name} does not use `{option}`"
 
 
 def or_refused(function, asked):

@@ -37,5 +37,7 @@ def test_another_rule_changes_decisions_and_leaves_the_weights(sweep):
     half = scenes.sentence_of(sweep, "weights", place, 0.1)
     top = scenes.sentence_of(ruled, "weights", place, 0.1)
     assert half.split(".")[0] == top.split(".")[0]  # how the weight is spread
-    first = [scenes.sentence_of(each, "front", place, 0.1) for each in (sweep, ruled)]
+    first = [
+        scenes.sentence_of(finished, "front", place, 0.1) for finished in (sweep, ruled)
+    ]
     assert first[0] != first[1]

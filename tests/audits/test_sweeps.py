@@ -50,13 +50,13 @@ def test_rows_of_an_earlier_version_are_marked_from_their_scores(
     store, run_id, monkeypatch
 ):
     snapshot = store.snapshot(run_id)
-    now = StoredSweep.of(store, snapshot).result.rows
+    rows_now = StoredSweep.of(store, snapshot).result.rows
     old = snapshot.table().drop(
-        columns=[c for c in now if c.endswith(("_constant", "_selection_rate"))]
+        columns=[c for c in rows_now if c.endswith(("_constant", "_selection_rate"))]
     )
     monkeypatch.setattr(type(snapshot), "table", lambda self: old)
-    then = StoredSweep.of(store, snapshot).result.rows
-    pd.testing.assert_frame_equal(then[now.columns], now)
+    rows_later = StoredSweep.of(store, snapshot).result.rows
+    pd.testing.assert_frame_equal(rows_later[rows_now.columns], rows_now)
 
 
 def test_a_stored_model_that_accepts_nearly_all_is_marked_by_its_share(
@@ -82,10 +82,8 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
         for text in ("half", "top 20")
     )
     row = sweep.result.rows.iloc[0]
-    dataset, scores = (
-        store.dataset(sweep.run.dataset_id),
-        store.artifact(row["key"]).scores(),
-    )
+    dataset = store.dataset(sweep.run.dataset_id)
+    scores = store.artifact(row["key"]).scores()
     _, validation, test = split(dataset, int(row["seed"]))
     decided = scores[test] > np.sort(scores[validation])[-25]  # a fifth of 120 rows
     assert row["test_selection_rate"] == decided.mean()
@@ -98,13 +96,13 @@ def test_rows_trials_and_models_follow_the_decision_rule(store, run_id):
 
 def test_quiet_settings_differ_from_the_plain_one_by_chance(store, run_id):
     sweep = sweeps.finished_sweep(store, run_id)
-    where = sweep.run.dataset_id, sweep.subgroups
+    arguments = sweep.run.dataset_id, sweep.subgroups
     points = choices.front_points(sweep, ("worst_1_di", "accuracy"), 0.1)
     tables = {}
     for place in range(len(points)):
         *plain, model = sweep.compared(place)
         if plain:
-            tables[place] = paired_changes(store, model, plain[0], *where)
+            tables[place] = paired_changes(store, model, plain[0], *arguments)
     across = ["accuracy", "worst_1_di"]
     quiet = choices.quiet_changes([*tables.values()], across)
     quiet = dict(zip(tables, quiet, strict=True))
@@ -135,15 +133,15 @@ def test_cards_say_the_change_and_on_which_rows_the_limit_is_kept(store, run_id)
             row = means.iloc[place]
             accuracy, gap, worst, within = cards
             assert accuracy.value == f"{row['test_accuracy']:.1%}"
-            apart = 100 * (row["test_accuracy"] - plain["test_accuracy"])
+            points = 100 * (row["test_accuracy"] - plain["test_accuracy"])
             assert float(accuracy.delta.split()[0].replace("−", "-")) == pytest.approx(
-                apart, abs=0.06
+                points, abs=0.06
             )
             assert gap.value == f"{100 * row[f'test_{PARITY}']:.1f} pt"
             assert worst.note == f"± {100 * row['test_worst_1_di_sd']:.1f} over seeds"
             able = row["validation_constant"] <= 0.5
-            kept = able and row[f"validation_{PARITY}"] <= limit
-            assert within.value == ("yes" if kept else "no")
+            within_limit = able and row[f"validation_{PARITY}"] <= limit
+            assert within.value == ("yes" if within_limit else "no")
             limited = f"Within the limit of {100 * limit:g} points on the gap"
             assert within.label == limited
     (cards, *_) = sweep.cards("road", 0.01, metric="worst_1_di").values()
@@ -161,13 +159,14 @@ def test_a_card_of_what_no_subgroup_estimates_has_no_change(store, run_id):
 
 def test_trials_of_an_open_run_are_read_anew(store, run_id):
     done = store.snapshot(run_id, curves=False)
-    spec, data = done.run.spec, done.run.dataset_id
+    spec = done.run.spec
+    data = done.run.dataset_id
     run = store.add_run(spec, done.trials, "Again", data)
     assert {trial.status for trial in trials_of(store, run)} == {"running"}
     first = done.trials[0]
     store.put_trial(run, first.key, row=first.row, seconds=1.0)
-    now = trials_of(store, run)
-    assert [trial.status for trial in now].count("finished") == 1
+    trials_now = trials_of(store, run)
+    assert [trial.status for trial in trials_now].count("finished") == 1
     store.set_status(run, "finished")
     assert trials_of(store, run) == store.snapshot(run, curves=False).trials
     assert trials_of(store, run) is trials_of(store, run)
@@ -270,8 +269,8 @@ def test_settings_are_compared_on_the_seeds_that_all_of_them_have(store, run_id)
     snapshot = store.snapshot(run_id)
     before = StoredSweep.of(store, snapshot)
     lost = next(t for t in snapshot.trials if t.seed == 1 and t.method == "road")
-    kept = tuple(t for t in snapshot.trials if t is not lost)
-    sweep = StoredSweep.of(store, replace(snapshot, trials=kept)).result
+    remaining = tuple(t for t in snapshot.trials if t is not lost)
+    sweep = StoredSweep.of(store, replace(snapshot, trials=remaining)).result
     assert (sweep.n_seeds, set(sweep.means["n_seeds"])) == (1, {1})
     first = before.result.rows[before.result.rows["seed"] == 0]
     assert sweep.means["test_accuracy"].tolist() == first["test_accuracy"].tolist()

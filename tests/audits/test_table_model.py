@@ -18,16 +18,17 @@ READ = ["age", "skill", "branch", "origin"]
 def test_an_onnx_pipeline_says_what_scikit_learn_says(kind):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    frame, made = people(seed=7), pipeline(kind)
-    found = OnnxModel(pipeline_as_onnx(kind))
-    assert found.classes_.tolist() == ["no", "yes"]
-    proba = found.predict_proba(frame)
-    np.testing.assert_allclose(proba, made.predict_proba(frame[READ]), atol=2e-6)
-    assert model_columns(found, frame, ROLES) == READ
-    assert model_columns(made, frame, ROLES) == READ
-    yes = positive_scores(found, frame, "yes")
+    frame = people(seed=7)
+    fitted = pipeline(kind)
+    onnx_model = OnnxModel(pipeline_as_onnx(kind))
+    assert onnx_model.classes_.tolist() == ["no", "yes"]
+    proba = onnx_model.predict_proba(frame)
+    np.testing.assert_allclose(proba, fitted.predict_proba(frame[READ]), atol=2e-6)
+    assert model_columns(onnx_model, frame, ROLES) == READ
+    assert model_columns(fitted, frame, ROLES) == READ
+    yes = positive_scores(onnx_model, frame, "yes")
     np.testing.assert_allclose(yes, proba[:, 1], atol=1e-7)
-    np.testing.assert_allclose(positive_scores(found, frame, "no"), proba[:, 0])
+    np.testing.assert_allclose(positive_scores(onnx_model, frame, "no"), proba[:, 0])
 
 
 def test_a_column_that_does_not_fit_is_named():
@@ -79,9 +80,9 @@ def test_the_outcome_is_the_class_of_its_name_else_the_last(classes, positive, w
 
 
 def test_several_positive_values_are_summed_and_wrong_answers_refused():
-    both = "yes", "maybe"
+    levels = "yes", "maybe"
     three = Says([[0.2, 0.3, 0.5]], ["maybe", "no", "yes"])
-    assert positive_scores(three, ROW, both) == pytest.approx([0.7])
+    assert positive_scores(three, ROW, levels) == pytest.approx([0.7])
     for proba, classes, why in (
         ([[0.2, 0.8]], ["bad", "good"], "classes are bad, good; none of them is yes"),
         ([[0.2, 0.3, 0.5]], None, "classes are 3"),
@@ -99,14 +100,17 @@ DATA = make_dataset(FRAME, ROLES, name="People")
 
 
 def test_any_model_is_audited_by_its_scores():
-    made, groups = pipeline(), FRAME["origin"]
-    found = fairdash.audit(DATA.y, model=made, frame=FRAME, sensitive_features=groups)
-    scores = made.predict_proba(FRAME[READ])[:, 1]
+    fitted = pipeline()
+    groups = FRAME["origin"]
+    report = fairdash.audit(
+        DATA.y, model=fitted, frame=FRAME, sensitive_features=groups
+    )
+    scores = fitted.predict_proba(FRAME[READ])[:, 1]
     wanted = fairdash.audit(DATA.y, scores=scores, sensitive_features=groups)
-    pd.testing.assert_frame_equal(found.by_group, wanted.by_group)
-    assert found.verdict == wanted.verdict
+    pd.testing.assert_frame_equal(report.by_group, wanted.by_group)
+    assert report.verdict == wanted.verdict
     with pytest.raises(ValueError, match="Give a `model` with its table"):
-        fairdash.audit(DATA.y, model=made, sensitive_features=groups)
+        fairdash.audit(DATA.y, model=fitted, sensitive_features=groups)
 
 
 @pytest.fixture(params=["pipeline", "onnx"])
@@ -121,15 +125,16 @@ def model(request, tmp_path):
 
 
 def test_individual_fairness_of_any_model_is_of_the_rows_it_reads(model):
-    made, test = pipeline("boosting"), split(DATA, 3).test
+    fitted = pipeline("boosting")
+    test = split(DATA, 3).test
     people = DATA.frame.iloc[test][READ].reset_index(drop=True)
-    p = made.predict_proba(people)[:, 1]
+    p = fitted.predict_proba(people)[:, 1]
     assert model.rows.features == READ  # the sensitive column too
     # flips, recomputed by scikit-learn
     flips = look_alikes.flip_values(model.rows.dataset, ["origin"])
     changed = look_alikes.changed_people(model, flips)
     variants = [
-        made.predict_proba(people.assign(origin=value))[:, 1]
+        fitted.predict_proba(people.assign(origin=value))[:, 1]
         for value in ("here", "there")
     ]
     same = np.mean([(q > 0.5) == (p > 0.5) for q in variants], axis=0) == 1
@@ -137,13 +142,13 @@ def test_individual_fairness_of_any_model_is_of_the_rows_it_reads(model):
     assert changed.share > 0
     # counterparts differ as shown, and get what the model gives them as shown
     metric = ignore_columns(["origin"], model.rows.encoder.feature_names)
-    found = worst_counterparts(model, model.rows, metric=metric, fair_radius=0.0)
-    assert len(found) == len(people)
-    for one in found.head(20).to_dict("records"):
-        (change,) = one["changes"]
-        person = people.iloc[[one["place"]]]
+    counterparts = worst_counterparts(model, model.rows, metric=metric, fair_radius=0.0)
+    assert len(counterparts) == len(people)
+    for pair in counterparts.head(20).to_dict("records"):
+        (change,) = pair["changes"]
+        person = people.iloc[[pair["place"]]]
         assert change.column == "origin"
         assert change.before == person["origin"].iloc[0]
-        other = person.assign(origin=change.after)
-        for p1, row in ((one["before"], person), (one["after"], other)):
-            assert p1 == pytest.approx(made.predict_proba(row)[0, 1], abs=1e-5)
+        counterpart = person.assign(origin=change.after)
+        for p1, row in ((pair["before"], person), (pair["after"], counterpart)):
+            assert p1 == pytest.approx(fitted.predict_proba(row)[0, 1], abs=1e-5)

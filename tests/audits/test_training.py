@@ -37,7 +37,8 @@ def begin(inline, monkeypatch):
     monkeypatch.setattr(progress.Pace, "of", lambda store: TenSeconds())
 
     def begin(*methods):
-        spec, store = specification(methods), ui.store()
+        spec = specification(methods)
+        store = ui.store()
         dataset = store.add_dataset(spec.data.table, ROLES, "People")
         trials = expand(spec, store.dataset(dataset).key)
         run = store.add_run(spec.model_dump(mode="json"), trials, "Going", dataset)
@@ -61,9 +62,9 @@ def left(run, epochs, resumed=0.0):
 
 def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
     submit(ui.store(), specification([PLAIN, ZHANG]))
-    run, (*known, a, b, c, d) = begin(PLAIN, ZHANG, ROAD)
+    run, (*finished, a, b, c, d) = begin(PLAIN, ZHANG, ROAD)
     assert left(run, {}) == pytest.approx(40 * (10 + 10) / 10)
-    for trial in known:
+    for trial in finished:
         ui.store().put_trial(run, trial.key, row={}, seconds=1.0)
     assert left(run, {}) == pytest.approx(40 * (10 + 10) / 10)
     activity = training.activity(ui.store().snapshot(run))
@@ -81,8 +82,8 @@ def test_models_that_were_on_disk_say_nothing_of_the_time_left(begin):
 
 def test_curves_are_of_one_setting_while_several_train(begin):
     run, (_, *road) = begin(PLAIN, ROAD)
-    asked = training.main_trials(ui.store().snapshot(run))
-    assert [trial.key for trial in asked] == [road[0].key]
+    chosen = training.main_trials(ui.store().snapshot(run))
+    assert [trial.key for trial in chosen] == [road[0].key]
 
 
 def test_a_model_counts_by_the_time_it_is_expected_to_take(begin):

@@ -39,15 +39,16 @@ class SpelledOut:
     counts: Any
 
     def dataset(self, _id):
-        each, counts = self._each, self.counts
+        index = self._each
+        counts = self.counts
         roles = Roles.model_validate({**vars(counts.roles), "count": None})
-        frame = counts.frame.drop(columns=counts.roles.count).iloc[each]
+        frame = counts.frame.drop(columns=counts.roles.count).iloc[index]
         return replace(
             counts,
             roles=roles,
             frame=frame.reset_index(drop=True),
-            **{name: getattr(counts, name)[each] for name in ("y", "group", "lot")},
-            row_number=np.arange(len(each)),
+            **{name: getattr(counts, name)[index] for name in ("y", "group", "lot")},
+            row_number=np.arange(len(index)),
         )
 
     def artifact(self, key):
@@ -107,28 +108,32 @@ def of_people(text):
 
 def test_weights_average_to_one_over_the_people_of_each_group(both):
     counts, _ = both
-    ratio, people = counts.ratio(), counts.rows.people
+    ratio = counts.ratio()
+    people = counts.rows.people
     for name in counts.store.dataset(counts.dataset_id).group_names:
-        own = counts.rows.groups["sensitive_features"] == name
-        assert np.average(ratio[own], weights=people[own]) == pytest.approx(1, abs=1e-5)
-        assert ratio[own].mean() != pytest.approx(1, abs=1e-5)
+        of_group = counts.rows.groups["sensitive_features"] == name
+        assert np.average(ratio[of_group], weights=people[of_group]) == pytest.approx(
+            1, abs=1e-5
+        )
+        assert ratio[of_group].mean() != pytest.approx(1, abs=1e-5)
 
 
 def test_the_page_says_of_counts_what_it_says_of_their_people(both):
-    answers, tops = [], []
+    answers = []
+    tops = []
     for weighted in both:
         dataset = weighted.store.dataset(weighted.dataset_id)
         top = find_top_rows(weighted, weighted.ratio())
         answers.append(weighted.answer(dataset, SUBGROUPS, top))
         tops.append(top)
-    one, other = answers
-    for kpi, of_rows in zip(one.cards, other.cards, strict=True):
+    first, second = answers
+    for kpi, of_rows in zip(first.cards, second.cards, strict=True):
         assert (kpi.label, kpi.value) == (of_people(of_rows.label), of_rows.value)
         assert kpi.note == of_people(of_rows.note)
-    assert one.verdict == of_people(other.verdict)
-    assert one.details == of_people(other.details)
+    assert first.verdict == of_people(second.verdict)
+    assert first.details == of_people(second.details)
     n = sum(both[0].rows.people)
-    assert one.facts[1] == of_people(other.facts[1]) == f"{n:,.0f} training people"
+    assert first.facts[1] == of_people(second.facts[1]) == f"{n:,.0f} training people"
     assert tops[0].n == tops[1].n == round(0.01 * n)
     pd.testing.assert_frame_equal(tops[0].traits, tops[1].traits)
     assert list(tops[0].readable())[1] == "Share of these people"
@@ -142,10 +147,10 @@ def test_the_pictures_of_counts_are_those_of_their_people(both):
         spread = weighted.answer(dataset, SUBGROUPS, top).figure
         taus = weighted.taus([weighted.model], dataset, SUBGROUPS)
         drawings.append((spread, taus, weighted.gaps(SUBGROUPS)))
-    for one, other in zip(*drawings, strict=True):
-        pd.testing.assert_frame_equal(one.table, other.table, rtol=1e-5)
-        if "density" in one.arguments:
-            tables = one.arguments["density"], other.arguments["density"]
+    for first, second in zip(*drawings, strict=True):
+        pd.testing.assert_frame_equal(first.table, second.table, rtol=1e-5)
+        if "density" in first.arguments:
+            tables = first.arguments["density"], second.arguments["density"]
             pd.testing.assert_frame_equal(*tables)
     spread, _, gaps = drawings[0]
     picture = plot_weight_spread(spread.table, **spread.arguments)

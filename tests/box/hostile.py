@@ -17,7 +17,10 @@ from pathlib import Path
 
 _libc = ctypes.CDLL(None, use_errno=True)
 # numbers of x86_64; aarch64 has others
-_PTRACE, _VM_READ, _IO_URING, _PIDFD_OPEN = 101, 310, 425, 434
+_PTRACE = 101
+_VM_READ = 310
+_IO_URING = 425
+_PIDFD_OPEN = 434
 _X32 = 0x40000000
 
 

@@ -136,7 +136,8 @@ def test_what_the_watch_raises_ends_the_process():
 
 
 def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch):
-    begun, over = threading.Semaphore(0), threading.Event()
+    begun = threading.Semaphore(0)
+    over = threading.Event()
 
     def hold(seconds, waiting):
         begun.release()
@@ -153,21 +154,22 @@ def test_two_of_a_user_are_at_work_and_the_others_wait_and_are_told(monkeypatch)
     for _ in threads:
         begun.acquire()
 
-    told = []
+    messages = []
 
     def wait(seconds, waiting):
-        told.append(waiting)
+        messages.append(waiting)
         over.set()
 
     assert box.run(TASK, b'["pid", null]', owner="bob")  # another user's goes on
     assert box.run(TASK, b'["pid", null]', owner="ann", watch=wait)
-    assert told[0]
+    assert messages[0]
     for thread in threads:
         thread.join()
 
 
 def test_a_process_that_is_asked_again_and_again_waits_for_a_place_too():
-    begun, over = threading.Semaphore(0), threading.Event()
+    begun = threading.Semaphore(0)
+    over = threading.Event()
 
     def hold(seconds, waiting):
         begun.release()
@@ -183,15 +185,15 @@ def test_a_process_that_is_asked_again_and_again_waits_for_a_place_too():
         thread.start()
     for _ in threads:
         begun.acquire()
-    told = []
+    messages = []
 
     def wait(seconds, waiting):
-        told.append(waiting)
+        messages.append(waiting)
         over.set()
 
     with box.Child(TASK, owner="ann") as child:
         assert child.ask(b'["pid", null]', wait)
-        assert told[0]  # it waited
+        assert messages[0]  # it waited
     for thread in threads:
         thread.join()
 
@@ -219,9 +221,9 @@ def test_an_answer_that_is_longer_than_asked_for_is_not_read():
         with pytest.raises(box.Ended, match="answers with more than 800 bytes"):
             child.ask(b'["answer", 500000000]', most_bytes=800)
         assert gone(process)
-        with pytest.raises(box.Refused) as told:
+        with pytest.raises(box.Refused) as error:
             child.ask(json.dumps(["refuse", "ä" * 10**6]).encode(), most_bytes=8)
-        assert len(str(told.value)) < 10_000
+        assert len(str(error.value)) < 10_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kB
 
 

@@ -40,7 +40,8 @@ def world(tmp_path):
     """What hostile code goes for: a file, sockets that listen, another process."""
     secret = tmp_path / "secret"
     secret.write_text("salary")
-    path, abstract = str(tmp_path / "socket"), f"\0fairdash {tmp_path}"
+    path = str(tmp_path / "socket")
+    abstract = f"\0fairdash {tmp_path}"
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
         socket.socket(socket.AF_UNIX) as unix,
@@ -61,7 +62,7 @@ def world(tmp_path):
         }
         assert json.loads(sibling.ask(b'["pid", null]'))
     assert secret.read_text() == "salary"
-    assert {each.name for each in tmp_path.iterdir()} == {"secret", "socket"}
+    assert {item.name for item in tmp_path.iterdir()} == {"secret", "socket"}
 
 
 def attempt(kind, verb, world):
@@ -100,13 +101,13 @@ def test_the_box_has_no_privileges_and_may_start_few_tasks():
 def test_the_record_tells_what_the_box_refuses():
     # the same four questions, asked by other code than the one that makes the record
     record = box.confinement()
-    asked = {
+    attempts = {
         "files": ("read", {"secret": sys.executable}),
         "connections": ("pair", {}),
         "processes": ("fork", {}),
         "signals": ("kill the supervisor", {}),
     }
-    for kind, (verb, world) in asked.items():
+    for kind, (verb, world) in attempts.items():
         assert getattr(record, kind) == (attempt(kind, verb, world) in REFUSED)
 
 
@@ -161,7 +162,8 @@ def test_landlock_alone_keeps_files_tcp_and_signals_out(tmp_path):
             text=True,
             check=True,
         ).stdout.split()
-    version, outcomes = int(words[0]), words[1:]
+    version = int(words[0])
+    outcomes = words[1:]
     if version < 1:
         pytest.skip("this kernel has no Landlock")
     expected = {1: 3, 2: 3, 3: 3, 4: 4, 5: 4}.get(version, 5)

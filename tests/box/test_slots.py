@@ -38,7 +38,8 @@ def test_two_apps_have_no_more_at_work_together_than_one(tmp_path):
     homes = tmp_path / "ann", tmp_path / "bob"
     for home in homes:
         home.mkdir()
-    here, there = Slots(), Slots()
+    here = Slots()
+    there = Slots()
     ann, bob = map(str, homes)
     with ExitStack() as places:
         for number in range(AT_ONCE):

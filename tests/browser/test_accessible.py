@@ -19,7 +19,8 @@ pytestmark = pytest.mark.browser
 PAGES = [page.url_path for page in pages.pages()]
 NO_FIGURE = ("", "Drift", "Runs", "Monitor")  # Drift: no other table
 LOWEST_FIGURE = 345  # pixels of 900, where plotting begins below two lines
-DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+DESK = {"width": 1440, "height": 900}
+PHONE = {"width": 390, "height": 844}
 REACHABLE = """
 () => {
   const controls = []
@@ -85,14 +86,14 @@ def test_axe_finds_nothing_serious_in_light_and_dark(opened):
 )
 def test_the_keyboard_alone_reaches_every_control(opened):
     opened.evaluate(REACHABLE)
-    left = opened.evaluate(STEP)
-    assert left
+    remaining = opened.evaluate(STEP)
+    assert remaining
     for _ in range(150):
         opened.keyboard.press("Tab")
-        left = opened.evaluate(STEP)
-        if not left:
+        remaining = opened.evaluate(STEP)
+        if not remaining:
             break
-    assert left == []
+    assert remaining == []
 
 
 def test_a_page_says_its_answer_on_one_screen(opened, request):

@@ -83,9 +83,9 @@ def hostile(home, audited):
         content = frame.to_csv(index=False).encode()
         table = store.add_table(content, f"{FILE}.csv")
         # what a file loses is not the page's: the texts are those that were read
-        known = {*store.table(table).columns}
+        expected = {*store.table(table).columns}
         for column in store.table(table).select_dtypes(exclude="number"):
-            known |= set(store.table(table)[column])
+            expected |= set(store.table(table)[column])
         store.add_dataset(table, roles, name, subgroups)
         grids = (
             MethodGrid(method="unconstrained", params=QUICK),
@@ -97,15 +97,15 @@ def hostile(home, audited):
         wait_until(lambda: store.run(run).over)
         assert store.run(run).status == "finished"
         data = store.run(run).dataset_id
-    assert known >= {*frame.columns, positive}
-    return f"data={data}&run={run}", {*known, name, FILE}
+    assert expected >= {*frame.columns, positive}
+    return f"data={data}&run={run}", {*expected, name, FILE}
 
 
 @pytest.fixture(scope="module")
 def window(browser, server, hostile):
     """A window on the run, and the addresses beyond the app that it asked for."""
     requests = []
-    query, known = hostile
+    query, columns = hostile
 
     def watch(route):
         url = route.request.url
@@ -118,7 +118,7 @@ def window(browser, server, hostile):
     page = open_window(browser, height=2400)
     page.route("**/*", watch)
     page.goto(f"{server}/?{query}")
-    yield page, requests, known
+    yield page, requests, columns
     page.close()
 
 
@@ -145,16 +145,16 @@ def texts_on(page):
 
 @pytest.mark.parametrize("name", sampled(PAGES, 4))
 def test_every_text_on_a_page_is_one_of_the_table(window, name):
-    page, requests, known = window
+    page, requests, columns = window
     follow(page, name)
     open_all(page)
     if name in NAMED:
         page.wait_for_function(f"() => ({READ})().length > 0")
-    wanted = {without_spaces(visible(text)) for text in known}
-    read = {without_spaces(text) for text in texts_on(page)}
-    assert read <= wanted
+    wanted = {without_spaces(visible(text)) for text in columns}
+    texts = {without_spaces(text) for text in texts_on(page)}
+    assert texts <= wanted
     if name in NAMED:
-        assert read != set()
+        assert texts != set()
     assert requests == []
     # a link to another page of the app may carry a name in its query
     away = page.locator("a[href]").evaluate_all(

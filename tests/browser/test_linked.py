@@ -94,10 +94,10 @@ def shows(page, summary, label):
     worst = f"{100 * setting['metrics']['worst_1_di']:.1f} pt"
     expect(cards.filter(has_text="Largest local gap")).to_contain_text(worst)
     before = summary["settings"][summary["plain"]]["local"]
-    for row, was, now in zip(
+    for row, was, after in zip(
         page.locator(".local .row .change").all(), before, setting["local"], strict=True
     ):
-        expect(row).to_have_text(f"{points(was[0])} → {points(now[0])}")
+        expect(row).to_have_text(f"{points(was[0])} → {points(after[0])}")
     at = dict(zip("λτ", setting["at"], strict=True))
     for letter, place in at.items():
         values = next(
@@ -134,7 +134,8 @@ def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 8, middle)
     page.mouse.down()
-    before, asked = page.url, len(sent_frames)
+    before = page.url
+    n_frames = len(sent_frames)
     third = box["x"] + 8 + (box["width"] - 16) * 2 / 3  # of four stops
     page.mouse.move(third, middle, steps=8)
     last = grid_label(summary, 2, 0)
@@ -142,7 +143,7 @@ def test_a_drag_moves_every_picture_and_asks_the_server_nothing(
     for name, shape in shapes.items():
         assert page.locator(f".{name} > svg").inner_html() != shape, name
     assert page.url == before
-    assert len(sent_frames) == asked
+    assert len(sent_frames) == n_frames
     page.mouse.up()
     page.wait_for_url(re.compile(ids[setting_of(summary, last)[0]]))
     shows(page, summary, last)
@@ -156,14 +157,14 @@ def test_cells_have_the_numbers_of_their_settings_and_a_click_chooses(page, open
         for setting in summary["settings"]
         if summary["methods"][setting["method"]]["key"] == "road"
     ]
-    shown = {tuple(s["at"]): s for s in road}
+    by_place = {tuple(s["at"]): s for s in road}
     wanted = [
         s["idle"] or points(s["metrics"]["worst_1_di"])
-        for _, s in sorted(shown.items())
+        for _, s in sorted(by_place.items())
     ]
     assert texts == wanted
     label = grid_label(summary, 1, 1)
-    at = sorted(shown).index((1, 1))
+    at = sorted(by_place).index((1, 1))
     page.locator(".map text.cell").nth(at).click(force=True)
     page.wait_for_url(re.compile(ids[setting_of(summary, label)[0]]))
     shows(page, summary, label)
@@ -178,12 +179,12 @@ def test_arrow_keys_on_the_map_step_and_a_mark_of_the_front_chooses(page, opened
     label = grid_label(summary, 1, 1)
     page.wait_for_url(re.compile(ids[setting_of(summary, label)[0]]))
     shows(page, summary, label)
-    other = grid_label(summary, 0, 1)
-    place, _ = setting_of(summary, other)
+    other_label = grid_label(summary, 0, 1)
+    place, _ = setting_of(summary, other_label)
     marks = page.locator(".front .marks path")
     marks.nth(marks.evaluate_all(DATA).index(place)).click(force=True)
     page.wait_for_url(re.compile(ids[place]))
-    shows(page, summary, other)
+    shows(page, summary, other_label)
 
 
 def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
@@ -204,7 +205,8 @@ def test_hover_marks_the_same_setting_and_subgroup_everywhere(page, opened):
 def test_own_scores_have_a_mark_a_name_and_intervals_and_are_no_setting(page, opened):
     mark = page.locator(".front .own .mark")
     expect(mark).to_have_count(1)
-    box, front = still(mark), boxes(page.locator(".front svg"))[-1]
+    box = still(mark)
+    front = boxes(page.locator(".front svg"))[-1]
     assert front["x"] <= box["x"] <= front["x"] + front["width"]
     assert front["y"] <= box["y"] <= front["y"] + front["height"]
     expect(page.locator(".front .own .note")).to_contain_text(OWN)
@@ -243,11 +245,11 @@ def test_a_local_gap_shows_which_of_two_groups_is_worse_off(browser, server, hom
     assert len({*groups, paper}) == 3
     assert len(set(dots)) > 1
     clear = next(i for i, group in enumerate(against) if group is not None)
-    said = f"against {group_label(feature, summary['groups'][against[clear]])}"
+    text = f"against {group_label(feature, summary['groups'][against[clear]])}"
     row = page.locator(".local .row").nth(clear)
-    assert said in row.get_attribute("aria-label")
+    assert text in row.get_attribute("aria-label")
     row.locator(".name").hover(force=True)
-    expect(page.locator(".tip")).to_contain_text(said)
+    expect(page.locator(".tip")).to_contain_text(text)
     # a bundle brings its weights as quantiles and densities: they are drawn
     expect(page.locator(".density .empty")).to_have_text("")
     expect(page.locator(".quantiles .row circle").first).to_be_visible()
@@ -266,12 +268,12 @@ def test_play_runs_tau_back_and_forth_until_it_is_stopped(page, opened, sent_fra
     button = page.get_by_role("button", name="Play τ")
     button.click()
     expect(button).to_have_attribute("aria-pressed", "true")
-    asked = len(sent_frames)
+    n_frames = len(sent_frames)
     slider = page.get_by_role("slider", name="Locality (τ)")
     first = slider.get_attribute("aria-valuetext")
     expect(slider).not_to_have_attribute("aria-valuetext", first)
     expect(slider).to_have_attribute("aria-valuetext", first)  # and back
-    assert len(sent_frames) == asked
+    assert len(sent_frames) == n_frames
     button.click()
     expect(button).to_have_attribute("aria-pressed", "false")
     page.wait_for_url(re.compile("|".join(ids)))

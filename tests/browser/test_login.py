@@ -26,7 +26,8 @@ def provider():
 @contextmanager
 def served(folder, provider):
     """Serve the app behind the provider's login; yield its address."""
-    port, home = free_port(), folder / "home"
+    port = free_port()
+    home = folder / "home"
     app = f"http://localhost:{port}"
     (folder / ".streamlit").mkdir()
     secrets = SECRETS.format(app=app, provider=provider, secret=os.urandom(32).hex())
@@ -67,11 +68,11 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(browser, provider, tmp
         page.get_by_role("heading", name="What has been tried?").wait_for()
         thief = page.context.browser.new_context()
         thief.add_cookies(page.context.cookies())
-        other = thief.new_page()
-        other.goto(f"{app}/Data")
-        other.locator("input[type=file]").wait_for(state="attached")
+        second_page = thief.new_page()
+        second_page.goto(f"{app}/Data")
+        second_page.locator("input[type=file]").wait_for(state="attached")
         page.get_by_role("button", name="Log out").click()
-        for window in (page, other):
+        for window in (page, second_page):
             window.get_by_role("heading", name="Log in").wait_for()
             assert window.locator("input[type=file]").count() == 0
         refused = [
@@ -80,6 +81,6 @@ def test_a_login_opens_the_pages_and_a_logout_closes_them(browser, provider, tmp
             thief.request.put(f"{app}/_stcore/upload_file/a/b", data=b"x" * 1000),
         ]
         assert [answer.status for answer in refused] == [401] * 3
-        other.goto(link)
-        other.get_by_role("heading", name="Log in").wait_for()
+        second_page.goto(link)
+        second_page.get_by_role("heading", name="Log in").wait_for()
         thief.close()

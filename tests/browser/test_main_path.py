@@ -46,7 +46,8 @@ def test_from_upload_over_audit_and_refresh_to_result(page, server, tmp_path):
     train(page, Epochs=500, Batch_size=16)  # cancelled long before its end
     page.get_by_text("safe to close this page").wait_for()
     page.get_by_text(re.compile(r"epoch \d+ of 500")).wait_for()
-    before, address = share(page), page.url
+    before = share(page)
+    address = page.url
     page.reload()
     page.get_by_text(re.compile(r"epoch \d+ of 500")).wait_for()
     assert page.url == address

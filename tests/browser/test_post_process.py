@@ -40,7 +40,8 @@ def cards(page):
 
 
 def test_the_ramp_follows_the_hand_and_the_server_on_release(page):
-    before, shown = ramp(page), cards(page)
+    before = ramp(page)
+    figures = cards(page)
     box = still(slider(page, "Ramp width (γ)"))
     middle = box["y"] + box["height"] / 2
     page.mouse.move(box["x"] + 9, middle)
@@ -51,9 +52,9 @@ def test_the_ramp_follows_the_hand_and_the_server_on_release(page):
         page.mouse.move(box["x"] + 9 + 8 * step, middle)
         expect(drawn).not_to_have_attribute("points", last)
     assert ramp(page) != before
-    assert cards(page) == shown  # the server has not heard of it
+    assert cards(page) == figures  # the server has not heard of it
     page.mouse.up()
-    expect(page.get_by_test_id("stMetricValue").nth(2)).not_to_have_text(shown[2])
+    expect(page.get_by_test_id("stMetricValue").nth(2)).not_to_have_text(figures[2])
 
 
 def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
@@ -66,21 +67,19 @@ def test_the_keyboard_moves_sliders_and_a_screen_reader_hears_values(page):
         page.keyboard.press("ArrowRight")
     moved = first + 8 * 0.005
     expect(rate).to_have_attribute("aria-valuetext", f"{moved:.3f}")
-    said = page.locator(".said")
+    sentence = page.locator(".said")
     percent = f"{100 * moved:.1f}%"
     everybody = re.compile(
         rf"Decided 1: origin: \w+ {percent}, origin: \w+ {percent}\."
     )
-    expect(said).to_have_text(everybody)
-    assert said.get_attribute("aria-live") == "polite"
+    expect(sentence).to_have_text(everybody)
+    assert sentence.get_attribute("aria-live") == "polite"
     expect(page.get_by_role("img", name=re.compile("Scores by group"))).to_be_visible()
 
 
 def test_play_runs_gamma_and_the_figure_says_whom_chance_decides(page):
-    gamma, button = (
-        slider(page, "Ramp width (γ)"),
-        page.get_by_role("button", name="Play γ"),
-    )
+    gamma = slider(page, "Ramp width (γ)")
+    button = page.get_by_role("button", name="Play γ")
     gamma.evaluate(RELEASE, "0.01")
     page.wait_for_url(re.compile(r"gamma=0\.01"))
     effect = page.locator(".effect")
@@ -97,9 +96,9 @@ def test_play_runs_gamma_and_the_figure_says_whom_chance_decides(page):
     assert share_by_chance(effect) > narrow
     assert re.search(r"Accuracy: [−+]\d+\.\d points", effect.inner_text())
     page.locator(".drawn").first.hover()
-    shown = page.locator(".live_ramp .tip")
-    expect(shown).to_have_text(re.compile(r"origin: .* people decided by chance"))
-    expect(shown).to_contain_text("1 by chance of")
+    tip = page.locator(".live_ramp .tip")
+    expect(tip).to_have_text(re.compile(r"origin: .* people decided by chance"))
+    expect(tip).to_contain_text("1 by chance of")
 
 
 def share_by_chance(effect):
@@ -120,7 +119,8 @@ def starts(page):
 
 def test_what_was_released_stands_in_the_address_and_survives_a_reload(page):
     page.get_by_role("radio", name="By hand").click()
-    rate, gamma = slider(page, "Target rate (ρ)"), slider(page, "Ramp width (γ)")
+    rate = slider(page, "Target rate (ρ)")
+    gamma = slider(page, "Ramp width (γ)")
     expect(rate).to_be_enabled()
     for control, value in ((gamma, "0.98"), (rate, "0.345")):
         control.evaluate(RELEASE, value)
@@ -128,12 +128,13 @@ def test_what_was_released_stands_in_the_address_and_survives_a_reload(page):
     at_target = re.compile(r"starts at .*, 34\.5% decided 1")
     expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
     settle(page)
-    told, shown = starts(page), cards(page)
+    bounds = starts(page)
+    figures = cards(page)
     page.reload()
     slider(page, "Ramp width (γ)").wait_for()
     expect(page.locator("svg tspan.faint").first).to_have_text(at_target)
-    assert starts(page) == told
-    page.get_by_test_id("stMetricValue").nth(len(shown) - 1).wait_for()
+    assert starts(page) == bounds
+    page.get_by_test_id("stMetricValue").nth(len(figures) - 1).wait_for()
     settle(page)
-    assert cards(page) == shown
+    assert cards(page) == figures
     assert slider(page, "Ramp width (γ)").input_value() == "0.98"

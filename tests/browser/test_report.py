@@ -27,8 +27,8 @@ def path(tmp_path_factory):
     frame["shift"] = np.arange(len(frame)) % 3
     roles = ROLES.model_copy(update={"crossed_with": ("shift",)})
     run = train_sweep(store, frame, f"</title>{hostile}", roles=roles)
-    made = report(store, run)
-    (folder / "report.html").write_text(made.to_html())
+    document = report(store, run)
+    (folder / "report.html").write_text(document.to_html())
     store.close()
     return folder / "report.html"
 
@@ -48,7 +48,8 @@ def linked_pictures_follow_a_slider(page):
     assert page.locator(".quantiles .outer").count() == 0
     weight = page.get_by_role("slider", name="Fairness weight (λ)")
     weight.press("Home")
-    cards, ring = page.locator(".linked .cards"), page.locator(".front .ring")
+    cards = page.locator(".linked .cards")
+    ring = page.locator(".front .ring")
     before = cards.inner_text(), page.locator(".map .chosen").get_attribute("y")
     weight.press("ArrowRight")
     page.wait_for_function(
@@ -73,11 +74,12 @@ def test_it_draws_itself_and_asks_for_nothing(browser, request, which, width, sc
     page = browser.new_page(
         viewport={"width": width, "height": 900}, color_scheme=scheme
     )
-    asked, said = [], []
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: said.append(dialog.message))
+    calls = []
+    texts = []
+    page.on("request", lambda request: calls.append(request.url))
+    page.on("console", lambda message: texts.append(message.text))
+    page.on("pageerror", lambda error: texts.append(str(error)))
+    page.on("dialog", lambda dialog: texts.append(dialog.message))
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-drawn]")
     assert page.locator(".plot .main-svg").count() >= 4
@@ -94,6 +96,6 @@ def test_it_draws_itself_and_asks_for_nothing(browser, request, which, width, sc
     page.wait_for_function(f"{COLOURS[6:]}.every(fill => fill.includes('38, 39, 48'))")
     assert page.locator("details:not([open])").count() == 0  # on paper all is open
     assert page.get_by_role("slider").count() == 0  # linked pictures are a still
-    assert asked == [path.as_uri()]
-    assert said == []
+    assert calls == [path.as_uri()]
+    assert texts == []
     page.close()

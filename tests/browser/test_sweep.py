@@ -67,14 +67,14 @@ def test_a_quick_sweep_grows_survives_a_refresh_and_leads_to_its_models(
     road = rows[rows["method"] == "road"]
     page.get_by_role("combobox", name="Method").first.click()
     page.get_by_role("option", name="ROAD", exact=True).click()
-    shown = page.get_by_role("slider", name="Locality (τ)")
-    shown.wait_for()
+    document = page.get_by_role("slider", name="Locality (τ)")
+    document.wait_for()
     slider = page.get_by_role("slider", name="Fairness weight (λ)")
     pages = page.evaluate("history.length")
     for key in ("Home", "ArrowRight"):
         slider.press(key)
     weights = sorted(road["fairness_weight"].unique())
-    tau = float(shown.get_attribute("aria-valuetext"))
+    tau = float(document.get_attribute("aria-valuetext"))
     mine = road[(road["fairness_weight"] == weights[1]) & (road["tau"] == tau)]
     worst = page.locator(".card").filter(has_text="Largest local gap")
     expect(worst).to_have_count(1)  # that of the other method is gone

@@ -110,10 +110,10 @@ def test_every_text_is_read_back_from_every_kind_of_element(page, kind):
         texts = texts[::STEP]
     part, times = KINDS[kind]
     elements = page.locator(f".st-key-{kind}").locator(part)
-    read = Counter(map(read_back, elements.all_inner_texts()))
+    content = Counter(map(read_back, elements.all_inner_texts()))
     wanted = Counter(dict.fromkeys(texts, times))
-    assert list((wanted - read).elements()) == []  # lost
-    assert list((read - wanted).elements()) == []  # read otherwise
+    assert list((wanted - content).elements()) == []  # lost
+    assert list((content - wanted).elements()) == []  # read otherwise
 
 
 def test_no_text_makes_a_link_or_a_picture(page):

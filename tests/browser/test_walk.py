@@ -117,12 +117,11 @@ def recommended_on_a_phone(page):
 def test_every_page_is_about_the_model_that_the_sliders_show(
     window, server, facts, tmp_path
 ):
-    page, means = window, facts.model(LABEL).means()
-    accuracy, gap, worst = (
-        percent(means["accuracy"]),
-        gap_size(means["gap"]),
-        gap_size(means["worst"]),
-    )
+    page = window
+    means = facts.model(LABEL).means()
+    accuracy = percent(means["accuracy"])
+    gap = gap_size(means["gap"])
+    worst = gap_size(means["worst"])
     no_league_table_is_cut_off(page, server)
     page.goto(f"{server}/Sweep?run={facts.run}&data={facts.dataset_id}")
     page.get_by_role("combobox", name="Method").first.click()
@@ -183,7 +182,7 @@ def test_every_page_is_about_the_model_that_the_sliders_show(
     text = Path(tmp_path / "report.html").read_text()
     assert f"The report is about {LABEL}" in text
     table = ReportPage(text).table("Models on test rows")[LABEL]
-    shown = [value(table[name]) for name in ("Accuracy", "Gap", "Largest local gap")]
+    values = [value(table[name]) for name in ("Accuracy", "Gap", "Largest local gap")]
     expected = [means[name] for name in ("accuracy", "gap", "worst")]
-    assert shown == pytest.approx(expected, abs=5e-4)
+    assert values == pytest.approx(expected, abs=5e-4)
     assert page.complaints == []

@@ -39,7 +39,8 @@ def rules(fitted, tmp_path):
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_file_is_decided_as_in_memory(kind, table, fitted, rules, tmp_path):
-    file, out = tmp_path / f"new.{kind}", tmp_path / f"out.{kind}"
+    file = tmp_path / f"new.{kind}"
+    out = tmp_path / f"out.{kind}"
     getattr(table, f"to_{kind}")(file, index=False)
     options = ["--score", "score", "--group", "sex", "--group", "level"]
     done = call(rules, file, *options, "--out", out, "--seed", 3)
@@ -79,7 +80,8 @@ def test_a_file_is_decided_as_in_memory(kind, table, fitted, rules, tmp_path):
 def test_a_file_that_does_not_fit_is_one_clear_line(
     change, message, table, rules, tmp_path
 ):
-    file, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    file = tmp_path / "new.csv"
+    out = tmp_path / "out.csv"
     change(table).to_csv(file, index=False)
     options = ["--score", "score", "--group", "sex", "--group", "level"]
     done = call(rules, file, *options, "--out", out)
@@ -90,7 +92,8 @@ def test_a_file_that_does_not_fit_is_one_clear_line(
 
 
 def decided_file(tmp_path, table, rules, *more):
-    file, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    file = tmp_path / "new.csv"
+    out = tmp_path / "out.csv"
     table.to_csv(file, index=False)
     options = ["--score", "score", "--group", "sex", "--group", "level", *more]
     return call(rules, file, *options, "--out", out), out

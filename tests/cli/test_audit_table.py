@@ -72,29 +72,34 @@ def test_decisions_need_no_outcome_and_excluded_rows_have_reasons(file, tmp_path
     frame.loc[[3, 6], "repaid"] = None
     frame.loc[[6, 7, 8], "group"] = None
     frame.to_csv(file, index=False)
-    left = frame.dropna(subset=["repaid", "group"])
-    left = left[left["group"] != "g1"]
-    other = (frame.dropna(subset=["repaid", "group"])["group"] == "g1").sum()
-    reasons = {"no value in repaid": 2, "no value in group": 2, "another group": other}
+    complete = frame.dropna(subset=["repaid", "group"])
+    complete = complete[complete["group"] != "g1"]
+    n_others = (frame.dropna(subset=["repaid", "group"])["group"] == "g1").sum()
+    reasons = {
+        "no value in repaid": 2,
+        "no value in group": 2,
+        "another group": n_others,
+    }
     n_rows = len(frame)
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
     done = call(
         file, "--decision", "repaid=yes", "--group", "group=g0,g2", "--weight", "w",
         "--out", str(out), "--report", str(page),
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
-    assert written["rows"] == len(left)
+    assert written["rows"] == len(complete)
     assert {e["reason"]: e["rows"] for e in written["excluded"]} == reasons
     assert [e["column"] for e in written["excluded"]] == ["repaid", "group", "group"]
-    assert written["source"]["rows"] == n_rows == len(left) + sum(reasons.values())
+    assert written["source"]["rows"] == n_rows == len(complete) + sum(reasons.values())
     assert written["source"]["digest"] == sha256(file.read_bytes()).hexdigest()
     assert written["source"]["digest"] in page.read_text()
     assert written["source"]["date"] in page.read_text()
     check_schema(written, "audit")
     rates = {
         g: np.average(part["repaid"] == "yes", weights=part["w"])
-        for g, part in left.groupby("group")
+        for g, part in complete.groupby("group")
     }
     gap = gaps_of(out).loc["selection_rate", "value"]
     assert abs(gap) == pytest.approx(abs(rates["g0"] - rates["g2"]))
@@ -111,44 +116,50 @@ def test_several_groups_are_audited_each_and_crossed(file, tmp_path):
     frame = pd.read_csv(file)
     frame.loc[:4, "region"] = None
     frame.to_csv(file, index=False)
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
     done = call(
         file, "--score", "decile", "--threshold", "6", "--group", "group",
         "--group", "region", "--out", str(out), "--report", str(page),
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
-    left = frame.dropna(subset=["region"])
+    complete = frame.dropna(subset=["region"])
     assert written["excluded"] == [
         {"reason": "no value in region", "column": "region", "rows": 5}
     ]
-    picked = left["decile"] >= 6
-    crossed = left["group"] + " × " + left["region"]
+    picked = complete["decile"] >= 6
+    crossed = complete["group"] + " × " + complete["region"]
     table = pd.DataFrame(written["estimates"])
-    shown = ReportPage(page.read_text()).table("Rows and positive decisions by group")
+    document = ReportPage(page.read_text()).table(
+        "Rows and positive decisions by group"
+    )
     for name, groups in {
-        "group": left["group"],
-        "region": left["region"],
+        "group": complete["group"],
+        "region": complete["region"],
         "group × region": crossed,
     }.items():
-        own = table[table["feature"] == name]
-        rates = own[own["measure"] == "selection_rate"].set_index("group")
+        of_feature = table[table["feature"] == name]
+        rates = of_feature[of_feature["measure"] == "selection_rate"].set_index("group")
         wanted = picked.groupby(groups).agg(["mean", "size", "sum"])
         assert rates["value"].to_dict() == pytest.approx(wanted["mean"].to_dict())
         assert rates["n"].to_dict() == wanted["size"].to_dict()
         counts = [row for row in written["counts"] if row["feature"] == name]
         assert {r["group"]: r["positive"] for r in counts} == wanted["sum"].to_dict()
-        ratio = own[own["measure"] == "ratio of selection_rate"].set_index("group")
+        ratio = of_feature[
+            of_feature["measure"] == "ratio of selection_rate"
+        ].set_index("group")
         best = wanted["mean"].max()
         for group, value in ratio["value"].items():
             assert value == pytest.approx(wanted["mean"][group] / best)
-    assert len(shown) == 3 + 2 + 6
+    assert len(document) == 3 + 2 + 6
 
 
 def test_a_model_file_scores_the_rows(tmp_path):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    file, model = tmp_path / "people.csv", tmp_path / "hire.onnx"
+    file = tmp_path / "people.csv"
+    model = tmp_path / "hire.onnx"
     frame = people()
     frame.to_csv(file, index=False)
     model.write_bytes(pipeline_as_onnx())

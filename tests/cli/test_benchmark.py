@@ -55,9 +55,11 @@ def test_a_benchmark_has_the_same_bytes_again_and_is_logged(tmp_path, monkeypatc
     done = CliRunner().invoke(app, [*words("one"), "--log", "mlflow"])
     assert done.exit_code == 0, done.output
     # another process, whose sets have another order and whose sums more threads
-    others = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "2"}
     code = "from fairdash.cli import app; app()"
-    subprocess.run([sys.executable, "-c", code, *words("two")], env=others, check=True)
+    subprocess.run(
+        [sys.executable, "-c", code, *words("two")], env=environment, check=True
+    )
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
     table = pd.read_csv(tmp_path / "one.csv")
     low = table[table["measure"] == "test_accuracy_low"]

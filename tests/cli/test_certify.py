@@ -84,8 +84,8 @@ def test_a_sample_with_both_groups_certifies(run, tmp_path):
     sample = pd.DataFrame({"own": true, "guess": guess})
     path = tmp_path / "sample.csv"
     sample.to_csv(path, index=False)
-    asked = [run, "--sample", path, "--true", "own", "--recorded", "guess"]
-    done = call(*asked)
+    command = [run, "--sample", path, "--true", "own", "--recorded", "guess"]
+    done = call(*command)
     assert done.exit_code == 0, done.output
     noise = Noise.from_sample(groups, sample, "own", "guess")
     parts = [certificates.Decisions(*rows) for rows in seeds]
@@ -94,4 +94,4 @@ def test_a_sample_with_both_groups_certifies(run, tmp_path):
     )
     for worst in (curve.worst(curve.reach), np.mean(curve.soft)):
         assert f"{100 * worst:.1f}" in done.stdout
-    assert "has no columns ['who']" in call(*asked[:-1], "who").stderr
+    assert "has no columns ['who']" in call(*command[:-1], "who").stderr

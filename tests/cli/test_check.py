@@ -52,10 +52,12 @@ def statuses(table, *limits, **fields):
 
 def test_a_limit_is_judged_on_the_interval_that_the_measure_has():
     table = people(UNFAIR)
-    hired, sexes = table["hired"] == "yes", table["sex"]
+    hired = table["hired"] == "yes"
+    sexes = table["sex"]
     gaps = measure_gaps("selection_rate", None, hired, sensitive_features=sexes)
     (gap,) = gaps.itertuples()
-    low, high = -gap.ci_high, -gap.ci_low
+    low = -gap.ci_high
+    high = -gap.ci_low
     assert low < -gap.difference < high
     for at_most, sure, estimate, unsure in (
         (high + 0.001, "pass", "pass", "pass"),
@@ -87,15 +89,15 @@ def test_limits_name_features_groups_values_and_subgroups():
         {**RATE, "feature": "sex × race", "at_most": 0.1},
         {**RATE, "subgroup": "every", "feature": "sex", "at_most": 0.1},
     ]
-    found = tables.check_policy(
+    problems = tables.check_policy(
         table, policy(*lines, groups=["sex", "race"], subgroups=["race"]), SOURCE
     )
-    results = [status for _, status, _ in found.results]
+    results = [status for _, status, _ in problems.results]
     assert results == ["pass", "fail", "pass", "fail", "fail"]
-    inside = [one.subgroup for one in found.judged if one.limit == 4]
+    inside = [finding.subgroup for finding in problems.judged if finding.limit == 4]
     assert len(inside) == 2
-    assert found.answer().verdict.startswith("The table breaks 3 of 5 limits.")
-    assert len(found.answer().verdict.split()) <= 20
+    assert problems.answer().verdict.startswith("The table breaks 3 of 5 limits.")
+    assert len(problems.answer().verdict.split()) <= 20
     only = policy({**RATE, "at_most": 0.1}, rows={"race": ["a"]})
     checked = tables.check_policy(table, only, SOURCE)
     assert [part._asdict() for part in checked.audited.rows.excluded] == [
@@ -117,9 +119,12 @@ def test_a_policy_is_what_a_certified_choice_takes():
     choices = [choose_certified(table, limits=e) for e in (policy(*lines), limits)]
     assert [choice.model for choice in choices] == [0, 0]
     pd.testing.assert_frame_equal(choices[0].tested, choices[1].tested)
-    for other in ({"of": "ratio", "at_least": 0.8}, {"at_most": 0.1, "group": "f"}):
+    for limit_fields in (
+        {"of": "ratio", "at_least": 0.8},
+        {"at_most": 0.1, "group": "f"},
+    ):
         with pytest.raises(ValueError, match="cannot be certified"):
-            choose_certified(table, limits=policy({**RATE, **other}))
+            choose_certified(table, limits=policy({**RATE, **limit_fields}))
 
 
 @pytest.mark.parametrize(

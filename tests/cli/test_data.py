@@ -56,7 +56,8 @@ def test_what_is_kept_is_listed_and_removed(tmp_path):
 
 
 def test_roles_that_are_none_are_told_from_the_file_in_words(tmp_path):
-    file, roles = tmp_path / "people.csv", tmp_path / "roles.yaml"
+    file = tmp_path / "people.csv"
+    roles = tmp_path / "roles.yaml"
     file.write_bytes(people_csv())
     for text, words in (
         ("target: hired", "positive: Field required; sensitive_feature: Field"),
@@ -106,8 +107,8 @@ def test_a_run_that_named_a_database_goes_on_without_it(home, tmp_path):
     with closing(open_store(home)) as store:
         table = store.add_table(people_csv(), "people.csv")
         dataset = store.dataset(store.add_dataset(table, ROLES, "People"))
-        where = {"path": f"sqlite:///{tmp_path}/gone.db?table=people"}
-        data = {**where, "name": "People", "roles": ROLES}
+        fields = {"path": f"sqlite:///{tmp_path}/gone.db?table=people"}
+        data = {**fields, "name": "People", "roles": ROLES}
         spec = SweepSpec.model_validate({"data": data, **QUICK})  # as earlier versions
         run = store.add_run(
             spec.model_dump(mode="json", exclude_none=True),

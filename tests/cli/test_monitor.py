@@ -44,8 +44,10 @@ def write_weeks(folder, gaps, seed=0):
 def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
     rng = np.random.default_rng(0)
     terms = [rng.uniform(-1, 1, (3, 20)) for _ in range(5)]
-    weeks = [np.array([sequential.growth(claim) for claim in one]) for one in terms]
-    found = sequential.evidence(weeks, looks=8)
+    weeks = [
+        np.array([sequential.growth(claim) for claim in claims]) for claims in terms
+    ]
+    amounts = sequential.evidence(weeks, looks=8)
     for t in range(5):
         wealths = [
             np.prod([np.prod(1 + bet * terms[w][claim]) for w in range(start, t + 1)])
@@ -53,7 +55,7 @@ def test_evidence_is_the_mean_of_wealths_over_bets_claims_and_starts():
             for claim in range(3)
             for start in range(8)
         ]
-        assert found[t] == pytest.approx(np.mean(wealths))
+        assert amounts[t] == pytest.approx(np.mean(wealths))
     year = sequential.evidence(weeks * 2, looks=5)
     assert year[5:] == pytest.approx(year[:5])  # every year begins anew
     assert sequential.alarms(np.array([1, 30, 2, 1]), looks=3).tolist() == [0, 1, 1, 0]
@@ -70,22 +72,24 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
             men = np.arange(350) < 200
             picked = (rng.random(350) < np.where(men, 0.5, 0.5 - gap)) * 1.0
             sides = [
-                sequential.Side(factor, own, np.ones(len(own)), picked[own])
-                for factor, own in zip(
+                sequential.Side(
+                    factor, own_factor, np.ones(len(own_factor)), picked[own_factor]
+                )
+                for factor, own_factor in zip(
                     [1.0, -1.0], map(np.flatnonzero, [men, ~men]), strict=True
                 )
             ]
-            turned = [dataclasses.replace(each, factor=-each.factor) for each in sides]
+            turned = [dataclasses.replace(side, factor=-side.factor) for side in sides]
             n_blocks = sequential.blocks_of(sides)
             block = sequential.deal(sides, 350, n_blocks, rng)
             terms = [
-                sequential.block_terms(each, -0.1, block, n_blocks)
-                for each in (sides, turned)
+                sequential.block_terms(side, -0.1, block, n_blocks)
+                for side in (sides, turned)
             ]
-            means = [each.mean() + 0.1 for each, _ in terms]
+            means = [side.mean() + 0.1 for side, _ in terms]
             gap = picked[men].mean() - picked[~men].mean()
             assert means == pytest.approx([gap, -gap])
-            weeks.append(np.array([sequential.growth(*each) for each in terms]))
+            weeks.append(np.array([sequential.growth(*side) for side in terms]))
         return sequential.alarms(sequential.evidence(weeks))
 
     at_limit = [alarm([0.1] * 52).any() for _ in range(40)]
@@ -98,8 +102,10 @@ def test_false_alarms_are_seldom_and_a_broken_limit_is_found():
 def test_terms_have_the_mean_of_the_claim_where_weights_go_with_decisions():
     """A positive row weighs 4: the rate is 4p / (1 + 3p); a week of it is biased."""
     rng = np.random.default_rng(0)
-    rate, scale = 4 * 0.3 / 1.9, 1.9
-    weighed, weekly = [], []
+    rate = 4 * 0.3 / 1.9
+    scale = 1.9
+    weighed = []
+    weekly = []
     for _ in range(4000):
         picked = (rng.random(8) < 0.3).astype(float)
         mass = 1 + 3 * picked
@@ -273,13 +279,20 @@ def test_the_shell_adds_runs_shows_and_calls_what_the_operator_allowed(
     (tmp_path / "policy.yaml").write_text(json.dumps(LIMITS))
     code = "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())"
     hook = shlex.join([sys.executable, "-c", code, str(tmp_path / "called.json")])
-    asked = ["--source", pattern, "--policy", tmp_path / "policy.yaml", "--hook", hook]
-    refused = call("add", "../x: été", *asked)
+    command = [
+        "--source",
+        pattern,
+        "--policy",
+        tmp_path / "policy.yaml",
+        "--hook",
+        hook,
+    ]
+    refused = call("add", "../x: été", *command)
     assert refused.exit_code == 2
     assert "--hook" in refused.stderr
     monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", f"other\n{hook}")
-    assert call("add", "../x: été", *asked).exit_code == 0
-    assert call("add", "../x: été", *asked).exit_code == 2
+    assert call("add", "../x: été", *command).exit_code == 0
+    assert call("add", "../x: été", *command).exit_code == 2
     quiet = call("run")
     assert quiet.exit_code == 0, quiet.output
     assert not (tmp_path / "called.json").exists()
@@ -319,9 +332,14 @@ def test_a_webhook_gets_an_alarm_once_and_only_if_the_operator_lists_it(
         url = f"http://127.0.0.1:{server.server_port}/alarm"
         policy = tmp_path / "policy.yaml"
         policy.write_text(json.dumps(LIMITS))
-        asked = ["--source", write_weeks(tmp_path, [0.3] * 8), "--policy", str(policy)]
+        command = [
+            "--source",
+            write_weeks(tmp_path, [0.3] * 8),
+            "--policy",
+            str(policy),
+        ]
         monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", url)
-        add = ["monitor", "add", "m", *asked, "--hook", url]
+        add = ["monitor", "add", "m", *command, "--hook", url]
         assert CliRunner().invoke(app, add).exit_code == 0
         monkeypatch.setenv("FAIRDASH_MONITOR_HOOKS", "http://127.0.0.1:1/other")
         assert run().exit_code == 2  # the operator no longer lists it
@@ -424,7 +442,7 @@ def test_a_broken_monitor_is_named_and_the_others_are_looked_at(
     for at, name in enumerate(names):
         state = "Alarm since" if alarm else "No alarm in 2 batches."
         assert (f"{name}: {state}" in done.stdout) == (at != place)
-    seen = [each for each in names if each != names[place]]
+    seen = [item for item in names if item != names[place]]
     assert call("run", *seen).exit_code == int(alarm)
     listed = call("show")
     assert all(name in listed.output for name in names)
@@ -453,8 +471,8 @@ def test_add_reads_one_batch_and_refuses_what_cannot_be_watched(
     policy = tmp_path / "policy.yaml"
     policy.write_text(json.dumps({**LIMITS, **change.pop("policy", {})}))
     options = {"source": write_weeks(tmp_path, [0, 0]), "policy": policy, **change}
-    asked = [f"--{name}={value}" for name, value in options.items()]
-    done = call("add", "m", *asked)
+    command = [f"--{name}={value}" for name, value in options.items()]
+    done = call("add", "m", *command)
     assert done.exit_code == 2
     assert words in done.stderr
     assert "pw" not in done.stderr
@@ -469,25 +487,25 @@ def test_batches_get_the_groups_of_a_second_file(home, tmp_path):
         rows = pd.DataFrame({"id": rng.integers(0, 990, 600)})
         rows["hired"] = rng.choice(["yes", "no"], 600)
         rows.to_csv(tmp_path / f"week{at:02}.csv", index=False)
-        own = rows.merge(sexes, on="id", how="left")
-        own.to_csv(tmp_path / f"whole{at:02}.csv", index=False)
+        merged = rows.merge(sexes, on="id", how="left")
+        merged.to_csv(tmp_path / f"whole{at:02}.csv", index=False)
     policy = tmp_path / "policy.yaml"
     policy.write_text(json.dumps(LIMITS))
-    asked = [f"--source={tmp_path}/week*.csv", f"--policy={policy}"]
-    refused = call("add", "m", *asked)
+    command = [f"--source={tmp_path}/week*.csv", f"--policy={policy}"]
+    refused = call("add", "m", *command)
     assert refused.exit_code == 2
     assert "week00.csv has no column 'sex'" in refused.stderr
     assert "--join FILE --by COLUMN" in refused.stderr
     join = [f"--join={tmp_path}/sexes.csv", "--by=id"]
-    done = call("add", "m", *asked, *join)
+    done = call("add", "m", *command, *join)
     assert done.exit_code == 0, done.stderr
     assert call("run").exit_code == 0
     with closing(open_store()) as store:
         watch = tables.Watch.of_json(store.monitor("m"))
     whole = tables.Watch(tables.Monitor("w", f"{tmp_path}/whole*.csv", LIMITS), ())
-    for one, other in zip(watch.batches, whole.run().batches, strict=True):
-        assert (one.rows, one.excluded) == (other.rows, other.excluded)
-        assert one.judged == other.judged
+    for batch, whole_batch in zip(watch.batches, whole.run().batches, strict=True):
+        assert (batch.rows, batch.excluded) == (whole_batch.rows, whole_batch.excluded)
+        assert batch.judged == whole_batch.judged
     (tmp_path / "sexes.csv").unlink()
     assert "There is no file" in call("run").stderr
     with pytest.raises(ValueError, match="`--join FILE` and `--by COLUMN` together"):

@@ -47,7 +47,8 @@ def test_the_generator_has_the_published_columns():
 
 def test_codes_are_approved_denied_or_left_out_as_by_hand(applications, tmp_path):
     table, path = applications
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
     done = call(
         "audit", path, "--decision", "action_taken=1,2", "--negative", "action_taken=3",
         "--group", RACES, "--out", out, "--report", page,
@@ -64,18 +65,18 @@ def test_codes_are_approved_denied_or_left_out_as_by_hand(applications, tmp_path
     assert left_out["rows"] == (table["action_taken"] > 3).sum()
     n_left = sum(part["rows"] for part in written["excluded"])
     assert written["rows"] + n_left == len(table)
-    for shown in (done.output, page.read_text()):
-        assert "another action_taken (4–8)" in shown
+    for text in (done.output, page.read_text()):
+        assert "another action_taken (4–8)" in text
 
 
 def test_options_and_a_recipe_file_say_the_same(applications, tmp_path):
     _, path = applications
     file = tmp_path / "recipe.yaml"
     file.write_text(yaml.safe_dump(RECIPE))
-    asked = ["audit", path, "--decision", "action_taken=1,2", "--group", RACES]
-    by_file = call(*asked, "--recipe", file)
+    command = ["audit", path, "--decision", "action_taken=1,2", "--group", RACES]
+    by_file = call(*command, "--recipe", file)
     by_options = call(
-        *asked, "--rows", "loan_purpose=1,31", "--negative", "action_taken=3",
+        *command, "--rows", "loan_purpose=1,31", "--negative", "action_taken=3",
         "--missing", "applicant_age=8888",
     )  # fmt: skip
     assert by_file.exit_code == by_options.exit_code == 0, by_file.output
@@ -152,9 +153,9 @@ def test_predict_scores_only_rows_of_the_kind_it_was_trained_on(
     done = call("model", "predict", path, path, "--out", out)
     assert done.exit_code == 0, done.output
     scored = pd.read_csv(out, low_memory=False)
-    asked = table["loan_purpose"].isin([1, 31])
-    np.testing.assert_array_equal(scored["score"].notna(), asked)
-    left_out = f"No score: {(~asked).sum():,} rows: outside the row filter"
+    purposes = table["loan_purpose"].isin([1, 31])
+    np.testing.assert_array_equal(scored["score"].notna(), purposes)
+    left_out = f"No score: {(~purposes).sum():,} rows: outside the row filter"
     assert f"{left_out} (loan_purpose 2, 4, 5, 32)" in done.output
 
 
@@ -162,7 +163,8 @@ def test_predict_gets_columns_of_a_second_table(applications, tmp_path, monkeypa
     table, path = applications
     load_a_model_of(table, monkeypatch)
     numbered = table.assign(id=np.arange(len(table)))
-    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first = tmp_path / "first.csv"
+    second = tmp_path / "second.csv"
     numbered.drop(columns="income").to_csv(first, index=False)
     numbered[["id", "income"]].to_csv(second, index=False)
     out = tmp_path / "scored.csv"
@@ -217,8 +219,8 @@ def test_an_option_that_does_not_fit_says_what_to_change(
     applications, arguments, message
 ):
     _, path = applications
-    asked = ["audit", path, "--decision", "action_taken=1,2", "--group", RACES]
-    done = call(*asked, *arguments)
+    command = ["audit", path, "--decision", "action_taken=1,2", "--group", RACES]
+    done = call(*command, *arguments)
     assert done.exit_code == 2
     assert message in done.output
 
@@ -227,7 +229,7 @@ def test_a_recipe_file_with_another_field_is_refused(applications, tmp_path):
     _, path = applications
     file = tmp_path / "recipe.yaml"
     file.write_text("columns: [a]\n")
-    asked = ["audit", path, "--decision", "action_taken=1", "--group", RACES]
-    done = call(*asked, "--recipe", file)
+    command = ["audit", path, "--decision", "action_taken=1", "--group", RACES]
+    done = call(*command, "--recipe", file)
     assert done.exit_code == 2
     assert "recipe.yaml: columns" in done.output

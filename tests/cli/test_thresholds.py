@@ -67,8 +67,8 @@ def test_rows_held_out_report_what_the_thresholds_do(file, table, tmp_path):
 
 def test_width_rate_and_tolerance_are_those_given(file, table, tmp_path):
     out = tmp_path / "ramp.json"
-    given = ["--score", "late", "--gamma", 0.3, "--rate", 0.4, "--tolerance", 0.02]
-    done = call("thresholds", file, "--group", "sex", *given, "--out", out)
+    arguments = ["--score", "late", "--gamma", 0.3, "--rate", 0.4, "--tolerance", 0.02]
+    done = call("thresholds", file, "--group", "sex", *arguments, "--out", out)
     assert done.exit_code == 0, done.output
     split = SplitScores.of(
         2 * table["late"].to_numpy() - 1,
@@ -81,9 +81,10 @@ def test_width_rate_and_tolerance_are_those_given(file, table, tmp_path):
 
 
 def test_decisions_alone_are_corrected_at_random(file, table, tmp_path):
-    out, decided = tmp_path / "hard.json", tmp_path / "decided.csv"
-    given = ["--score", "hard", "--outcome", "repaid=yes", "--group", "sex"]
-    done = call("thresholds", file, *given, "--gamma", 0.1, "--out", out)
+    out = tmp_path / "hard.json"
+    decided = tmp_path / "decided.csv"
+    arguments = ["--score", "hard", "--outcome", "repaid=yes", "--group", "sex"]
+    done = call("thresholds", file, *arguments, "--gamma", 0.1, "--out", out)
     assert done.exit_code == 0, done.output
     columns = ["--score", "hard", "--group", "sex", "--out", decided]
     assert call("model", "apply", out, file, *columns).exit_code == 0
@@ -113,9 +114,9 @@ def test_a_bad_call_ends_in_one_line(given, message, file, tmp_path):
 
 def test_a_method_is_chosen_by_its_name_and_its_parameters(file, table, tmp_path):
     out = tmp_path / "hardt.json"
-    given = ["--score", "p_repaid", "--outcome", "repaid=yes", "--group", "sex"]
+    arguments = ["--score", "p_repaid", "--outcome", "repaid=yes", "--group", "sex"]
     method = ["--method", "hardt", "--set", "constraints=equalized_odds"]
-    done = call("thresholds", file, *given, *method, "--out", out)
+    done = call("thresholds", file, *arguments, *method, "--out", out)
     assert done.exit_code == 0, done.output
     split = SplitScores.of(
         2 * table["p_repaid"].to_numpy() - 1,
@@ -141,8 +142,8 @@ def test_a_method_is_chosen_by_its_name_and_its_parameters(file, table, tmp_path
 def test_an_option_that_does_not_fit_the_method_is_refused(
     file, tmp_path, options, message
 ):
-    given = ["--score", "late", "--group", "sex", "--out", tmp_path / "t.json"]
-    done = call("thresholds", file, *given, *options)
+    arguments = ["--score", "late", "--group", "sex", "--out", tmp_path / "t.json"]
+    done = call("thresholds", file, *arguments, *options)
     assert done.exit_code == 2
     assert message in " ".join(done.output.split())
 
@@ -167,7 +168,8 @@ def test_an_address_is_counted_and_taught_as_its_rows_are(table, tmp_path, metho
     order = ["p_repaid", "sex", "age", "repaid"]
     rows = tmp_path / "rows.parquet"
     rounded.sort_values(order).to_parquet(rows)
-    counted, read = tmp_path / "counted.json", tmp_path / "read.json"
+    counted = tmp_path / "counted.json"
+    read = tmp_path / "read.json"
     options = ("--method", method)
     text = learned(folder, counted, *options)
     learned(rows, read, *options)

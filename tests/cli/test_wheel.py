@@ -105,13 +105,13 @@ def test_pyright_accepts_the_readme_and_finds_each_planted_mistake(typed):
     python = ["--pythonpath", sys.executable]
     done = subprocess.run([*command, *python], cwd=typed, capture_output=True)
     faults = json.loads(done.stdout)["generalDiagnostics"]
-    found = {
+    result = {
         (Path(fault["file"]).name, fault["range"]["start"]["line"]) for fault in faults
     }
     lines = (typed / "typed.py").read_text().splitlines()
     planted = [i for i, line in enumerate(lines) if "  # type: ignore[" in line]
     assert len(planted) > 35
-    assert found == {("typed.py", line) for line in planted}
+    assert result == {("typed.py", line) for line in planted}
 
 
 OWN = (ROOT / "docs" / "methods.md").read_text().partition("## A method of your own")[2]
@@ -212,5 +212,5 @@ def test_a_method_and_a_measure_of_another_wheel_are_like_ours(
     shell = "from fairdash.cli import main; main()"
     assert run(sys.executable, "-c", shell, "run", "spec.yaml", **plugged).stdout
     look = sys.executable, "-c", LOOK, str(installed), str(ROOT / "docs")
-    said = run(*look, **plugged).stderr
-    assert "'no' of nowhere:METHOD is excluded" in said
+    text = run(*look, **plugged).stderr
+    assert "'no' of nowhere:METHOD is excluded" in text

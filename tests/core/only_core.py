@@ -38,8 +38,10 @@ data = datasets.load_sample("loans")
 assert datasets.guess_roles(data.frame, "loans.csv").target == "approved"
 train = datasets.split(data, 0).train
 encoded = datasets.encode(data, train)
-X, sex = encoded.X[:2000], data.sensitive_features[:2000]
-y, frame = data.y[:2000], data.frame[:2000]
+X = encoded.X[:2000]
+sex = data.sensitive_features[:2000]
+y = data.y[:2000]
+frame = data.frame[:2000]
 model = LogisticRegression().fit(X, y)
 scores = model.predict_proba(X)[:, 1]
 decisions = (scores >= 0.5).astype(int)

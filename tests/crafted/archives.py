@@ -14,7 +14,8 @@ DAMAGED = "is a damaged or locked ZIP file"
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
 END = struct.Struct("<4s4H2LH")
-SYMLINK, FILE = 0o120777, 0o100644
+SYMLINK = 0o120777
+FILE = 0o100644
 LARGE = 0xFFFFFFFF
 
 
@@ -39,19 +40,22 @@ class Entry(NamedTuple):
 
 def archive(*entries, comment=b"", n_entries=None, before=b"", directory_at=None):
     """Return a ZIP archive whose headers say what they are told to say."""
-    body, directory = bytearray(before), bytearray()
-    for one in entries:
-        crc = zlib.crc32(one.raw) if one.crc is None else one.crc
-        n_raw = len(one.raw) if one.packed_size is None else one.packed_size
-        size = len(one.raw) if one.size is None else one.size
-        at = len(body) if one.at is None else one.at
-        told = (20, one.flags, one.method, 0, 0x21, crc, n_raw, size)
-        if one.at is None:
-            inside = one.name if one.inside is None else one.inside
-            body += LOCAL.pack(b"PK\3\4", *told, len(inside), 0) + inside + one.raw
-        lengths = len(one.name), len(one.extra), 0, 0, 0
-        directory += CENTRAL.pack(b"PK\1\2", 0x314, *told, *lengths, one.mode << 16, at)
-        directory += one.name + one.extra
+    body = bytearray(before)
+    directory = bytearray()
+    for entry in entries:
+        crc = zlib.crc32(entry.raw) if entry.crc is None else entry.crc
+        n_raw = len(entry.raw) if entry.packed_size is None else entry.packed_size
+        size = len(entry.raw) if entry.size is None else entry.size
+        at = len(body) if entry.at is None else entry.at
+        header = (20, entry.flags, entry.method, 0, 0x21, crc, n_raw, size)
+        if entry.at is None:
+            inside = entry.name if entry.inside is None else entry.inside
+            body += LOCAL.pack(b"PK\3\4", *header, len(inside), 0) + inside + entry.raw
+        lengths = len(entry.name), len(entry.extra), 0, 0, 0
+        directory += CENTRAL.pack(
+            b"PK\1\2", 0x314, *header, *lengths, entry.mode << 16, at
+        )
+        directory += entry.name + entry.extra
     n = (len(entries) if n_entries is None else n_entries) & 0xFFFF
     at = len(body) if directory_at is None else directory_at
     end = END.pack(b"PK\5\6", 0, 0, n, n, len(directory), at, len(comment))
@@ -72,7 +76,8 @@ def gzipped(raw, *, flags=0, name=b"", crc=0, size=0):
 
 def nested_zip(depth, content=AB, name="t.csv"):
     for _ in range(depth):
-        content, name = packed({name: content}), "t.zip"
+        content = packed({name: content})
+        name = "t.zip"
     return content
 
 

@@ -17,7 +17,8 @@ from fairdash.jobs._work import keep_data
 from fairdash.store import Store
 from fairdash.sweep import SweepSpec, expand
 
-FACTS, HISTORY = "run.json", "history.parquet"
+FACTS = "run.json"
+HISTORY = "history.parquet"
 DEEP = "50,000 levels"  # stands in facts for lists in one another
 # every field that decides rows, and most of the others
 ROLES = Roles(
@@ -41,7 +42,8 @@ ROLES = Roles(
     guessed=True,
 )
 SUBGROUPS = Subgroups(columns=("age",), cuts={"age": (30, 40)}, min_size=20)
-Members, Facts = dict[str, bytes], dict[str, Any]
+Members = dict[str, bytes]
+Facts = dict[str, Any]
 Make = Callable[[Members, Facts], bytes]
 
 
@@ -105,7 +107,7 @@ def replaced(kind: str, content: Callable[[bytes], bytes]) -> Make:
     def make(members: Members, facts: Facts) -> bytes:
         name = member(kind, members, facts)
         members = members | {name: content(members[name])}
-        digests = {one: sha256(part).hexdigest() for one, part in members.items()}
+        digests = {item: sha256(part).hexdigest() for item, part in members.items()}
         return written(members, facts | {"sha256": digests})
 
     return make

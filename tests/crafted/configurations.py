@@ -14,7 +14,8 @@ ROLES = "{target: a, positive: b, sensitive_feature: c, features: [d]}"
 POLICY = "decision: hired=yes\ngroups: [sex]\n"
 LIMIT = "{measure: selection_rate, at_most: .1}"
 SWEPT = "methods: [{method: road}]\n"
-LARGE, MANY = "too large: more than", "at most 200 entries"
+LARGE = "too large: more than"
+MANY = "at most 200 entries"
 INVALID = "Not valid YAML|should be|must be|more than|nested|too deep|too large"
 
 

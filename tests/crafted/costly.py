@@ -10,7 +10,9 @@ import pyarrow as pa
 from crafted.case import Case
 from crafted.parquets import of, written
 
-ROWS, COLUMNS, LONG = 50, 2_000, 200_000
+ROWS = 50
+COLUMNS = 2_000
+LONG = 200_000
 NAME, CELL = 1_000, 131_000  # characters, as many as there may be
 READ = r"read \(\d+, \d+\)"
 

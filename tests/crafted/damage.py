@@ -15,7 +15,8 @@ from crafted.workbooks import (
     packed,
 )
 
-TAG, ATTRIBUTE = re.compile("<[^>]*>"), re.compile(r'[\w:]+="[^"]*"')
+TAG = re.compile("<[^>]*>")
+ATTRIBUTE = re.compile(r'[\w:]+="[^"]*"')
 CHANGES = "bytes", "drop", "double", "value", "name"
 JUNK = ("", "-1", "x", "1e999", "9" * 400, "None", "&amp;", "../..", "true", "A0")
 
@@ -46,11 +47,12 @@ def mutated(part, at, change, patch):
     xml = PARTS[name].decode()
     if change == "bytes":
         start = at % len(xml)
-        end, new = start + 1, patch.decode("latin-1")
+        end = start + 1
+        new = patch.decode("latin-1")
     else:
         pattern = TAG if change in ("drop", "double") else ATTRIBUTE
-        found = list(pattern.finditer(xml))
-        mark = found[at % len(found)]
+        matches = list(pattern.finditer(xml))
+        mark = matches[at % len(matches)]
         start, end = mark.span()
         new = {
             "drop": "",

@@ -13,14 +13,16 @@ from crafted.bundles import DEEP, Facts
 from fairdash.jobs.bundle.pack import Facts as _Facts
 from fairdash.sweep import SweepSpec
 
-GONE, OTHER = "missing", "another user's id"
+GONE = "missing"
+OTHER = "another user's id"
 PATHS = {"absolute path": "/etc/passwd", "relative path": ".streamlit/secrets.toml"}
 VALUES = (*PATHS, "10**400", "NaN", "wrong type", DEEP, GONE, OTHER)
 UNTYPED = {"spec": SweepSpec}  # what a field of any content is read as
 SOURCES = {"sample", "table", "path"}  # of data, of which there is one
 Place = tuple[str | int, ...]
 
-DATA, ROLES = "runs/0/spec/data", "runs/0/spec/data/roles"
+DATA = "runs/0/spec/data"
+ROLES = "runs/0/spec/data/roles"
 SPEC = "runs/0/spec"
 # words that are shown, name nothing and decide nothing; * is any one step
 WORDS = (
@@ -73,8 +75,8 @@ def changed(facts: Facts, field: Field, others: dict[str, str]) -> Facts | None:
 
     ``others`` are ids of another user by the name of the field, by "" of all others.
     """
-    made = json.loads(json.dumps(facts))
-    at = made
+    damaged = json.loads(json.dumps(facts))
+    at = damaged
     for step in field.place[:-1]:
         if isinstance(at, list) and isinstance(step, str):
             return None  # an empty list: its first record has no fields to change
@@ -82,14 +84,14 @@ def changed(facts: Facts, field: Field, others: dict[str, str]) -> Facts | None:
     last = field.place[-1]
     if isinstance(at, list) and isinstance(last, str):
         return None
-    known = isinstance(at, list) or last in at
+    is_known = isinstance(at, list) or last in at
     if field.value == GONE:
-        if known:
+        if is_known:
             del at[last]
-        return made if known else None
+        return damaged if is_known else None
     for rival in SOURCES - {last} if last in SOURCES else ():
         at.pop(rival, None)
-    is_container = known and isinstance(at[last], list | dict)
+    is_container = is_known and isinstance(at[last], list | dict)
     at[last] = {
         **PATHS,
         "10**400": 10**400,
@@ -98,7 +100,7 @@ def changed(facts: Facts, field: Field, others: dict[str, str]) -> Facts | None:
         DEEP: DEEP,
         OTHER: others.get(str(last), others[""]),
     }[field.value]
-    return made
+    return damaged
 
 
 def may_be_imported(facts: Facts, field: Field, made: Facts) -> bool | None:
@@ -113,9 +115,10 @@ def may_be_imported(facts: Facts, field: Field, made: Facts) -> bool | None:
 def _means_the_same(facts: Facts, made: Facts) -> bool:
     """Tell whether only fields at their defaults are missing."""
     try:
-        old, new = (_Facts.model_validate(one) for one in (facts, made))
+        old, new = (_Facts.model_validate(content) for content in (facts, made))
         specs = [
-            SweepSpec.model_validate(one["runs"][0]["spec"]) for one in (facts, made)
+            SweepSpec.model_validate(content["runs"][0]["spec"])
+            for content in (facts, made)
         ]
     except ValidationError:
         return False
@@ -142,7 +145,8 @@ def _inside(annotation: Any, value: Any, place: Place) -> Iterator[Place]:
         place = (*place, key)
         yield place
     elif isinstance(value, list) and value:
-        place, value = (*place, 0), value[0]
+        place = (*place, 0)
+        value = value[0]
         yield place
     for model in models:
         yield from _places(model, value, place)
@@ -159,7 +163,9 @@ def _models(annotation: Any) -> list[Any]:
     """Return the models that an annotation names, in lists and mappings too."""
     inner = typing.get_args(annotation)
     if inner:
-        return [model for one in inner for model in _models(one)]
+        return [model for part in inner for model in _models(part)]
     is_class = isinstance(annotation, type)
-    known = is_class and (issubclass(annotation, BaseModel) or is_dataclass(annotation))
-    return [annotation] if known else []
+    is_known = is_class and (
+        issubclass(annotation, BaseModel) or is_dataclass(annotation)
+    )
+    return [annotation] if is_known else []

@@ -37,13 +37,13 @@ def ods(rows):
 
 def ods_row(cells, repeated=1):
     """Return a row of texts; each cell and the row may be repeated."""
-    made = "".join(
+    result = "".join(
         f'<table:table-cell table:number-columns-repeated="{times}" '
         f'office:value-type="string"><text:p>{text}</text:p></table:table-cell>'
         for text, times in cells
     )
     row = f'<table:table-row table:number-rows-repeated="{repeated}">'
-    return f"{row}{made}</table:table-row>"
+    return f"{row}{result}</table:table-row>"
 
 
 def arrow_file(table, **options):

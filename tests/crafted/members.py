@@ -14,7 +14,8 @@ from crafted.bundles import HISTORY, Facts, Make, Members, member, replaced
 from crafted.parquets import repeated_zeros, written
 
 N_ROWS = 200  # of the table
-SCORES, RATIO = "scores of rows", "ratio of training rows"
+SCORES = "scores of rows"
+RATIO = "ratio of training rows"
 SHORT = {"scores": SCORES, "ratio": RATIO, "epoch": "epochs of ratios"}
 SHORT["ratios"] = "ratios of training rows"
 HEADER = {"dtype": "F32", "shape": [N_ROWS], "data_offsets": [0, 4 * N_ROWS]}
@@ -38,13 +39,13 @@ def model(**arrays: Any) -> Make:
     """
 
     def change(content: bytes) -> bytes:
-        kept = safetensors.load(content)
+        stored = safetensors.load(content)
         for short, make in arrays.items():
             name = SHORT.get(short, short)
-            before = kept.pop(name, None)
+            before = stored.pop(name, None)
             if make is not None:
-                kept[name] = np.ascontiguousarray(make(before))
-        return safetensors.save(kept)
+                stored[name] = np.ascontiguousarray(make(before))
+        return safetensors.save(stored)
 
     return replaced("model", change)
 
@@ -77,7 +78,8 @@ def long_curves(n_rows: int, parts: int = 50) -> Make:
             name: pa.DictionaryArray.from_arrays(codes, pa.array([value]))
             for name, value in values.items()
         }
-        table, buffer = pa.table(columns), io.BytesIO()
+        table = pa.table(columns)
+        buffer = io.BytesIO()
         with parquet.ParquetWriter(buffer, table.schema) as writer:
             for _ in range(parts):
                 writer.write_table(table)

@@ -5,7 +5,8 @@ from itertools import pairwise
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-FLOAT, INT = TensorProto.FLOAT, TensorProto.INT64
+FLOAT = TensorProto.FLOAT
+INT = TensorProto.INT64
 X = helper.make_tensor_value_info("x", FLOAT, [None, 1])
 P = helper.make_tensor_value_info("probabilities", FLOAT, [None, 1])
 
@@ -109,11 +110,11 @@ def no_input():
 
 def foreign_label():
     """Return a classifier whose labels are no UTF-8."""
-    made = many_classes(2)
-    (node,) = made.graph.node
+    classifier = many_classes(2)
+    (node,) = classifier.graph.node
     (labels,) = (a for a in node.attribute if a.name == "classlabels_ints")
     labels.CopyFrom(helper.make_attribute("classlabels_strings", [b"\xff", b"a"]))
-    return made
+    return classifier
 
 
 def small_messages():

@@ -48,9 +48,10 @@ def repeated_zeros(times, n_rows=500_001, n_columns=20):
 
     def change(footer):
         before = b"\x16" + whole(n_rows) + b"\x19"  # rows, then a list of one part
-        at, end = footer.index(before) + len(before), footer.index(b"parquet-cpp") - 2
-        told = b"\x16" + whole(times * n_rows) + b"\x19\xfc" + varint(times)
-        head = footer[: at - len(before)] + told
+        at = footer.index(before) + len(before)
+        end = footer.index(b"parquet-cpp") - 2
+        length = b"\x16" + whole(times * n_rows) + b"\x19\xfc" + varint(times)
+        head = footer[: at - len(before)] + length
         return head + times * footer[at + 1 : end] + footer[end:]
 
     return footed(zeros(n_rows, n_columns), change)
@@ -86,8 +87,9 @@ def footed(content, change):
 def lied(n_rows, times=-1):
     """Return a file whose footer says it has other rows, everywhere or at first."""
     content = written(pa.table({"age": pa.array(range(LIED)), "sex": ["w"] * LIED}))
-    told, true = whole(n_rows), whole(LIED)
-    changed = footed(content, lambda footer: footer.replace(true, told, times))
+    length = whole(n_rows)
+    true = whole(LIED)
+    changed = footed(content, lambda footer: footer.replace(true, length, times))
     assert changed != content
     return changed
 
@@ -105,9 +107,11 @@ def of_pandas(said):
 
 
 def deep(depth):
-    kind, value = pa.int64(), 1
+    kind = pa.int64()
+    value = 1
     for _ in range(depth):
-        kind, value = pa.list_(kind), [value]
+        kind = pa.list_(kind)
+        value = [value]
     return of([value], kind)
 
 

@@ -44,33 +44,35 @@ def forget_peak():
 
 def opened(content, name):
     """Take a file the whole way; return what is said of it, and how much that cost."""
-    said = {"fault": "", "choices": 0, "shape": None}
-    digest, dataset = None, None
+    answers = {"fault": "", "choices": 0, "shape": None}
+    digest = None
+    dataset = None
     forget_peak()
-    before, began = resident(peak=False), time.process_time()
+    before = resident(peak=False)
+    began = time.process_time()
     store = ui.store()
     try:
         digest = store.add_table(content, name, watch=lambda *_: None)
-        dataset, said["fault"] = _shown(digest, name)
+        dataset, answers["fault"] = _shown(digest, name)
     except reading.SeveralTablesError as error:
-        said |= {"words": str(error), "choices": len(error.names)}
+        answers |= {"words": str(error), "choices": len(error.names)}
     except ValueError as error:
-        said |= {"words": str(error)}
+        answers |= {"words": str(error)}
     except Exception as error:
-        said |= {"words": "", "fault": f"{type(error).__name__}: {error}"}
-    said["seconds"] = time.process_time() - began
-    said["grown"] = resident(peak=True) - before
+        answers |= {"words": "", "fault": f"{type(error).__name__}: {error}"}
+    answers["seconds"] = time.process_time() - began
+    answers["grown"] = resident(peak=True) - before
     if digest is not None:
-        (table,) = (one for one in store.tables() if one.sha256 == digest)
-        shape = said["shape"] = table.n_rows, table.n_columns
-        said.setdefault("words", f"read {shape}")
+        (table,) = (record for record in store.tables() if record.sha256 == digest)
+        shape = answers["shape"] = table.n_rows, table.n_columns
+        answers.setdefault("words", f"read {shape}")
         if shape[0] * shape[1] < LOADED and store.table(digest).shape != shape:
-            said["fault"] = "the table that is loaded has another shape"
+            answers["fault"] = "the table that is loaded has another shape"
         if dataset is not None:
             store.delete_dataset(dataset)
         else:
             store.delete_table(digest)
-    return said
+    return answers
 
 
 def _shown(digest, name):

@@ -83,8 +83,8 @@ def outcomes(tmp_path_factory, request):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(CONFIGURATIONS[name].make())
     command = [sys.executable, "-W", "error", "-c", READER, *map(str, paths.values())]
-    read = subprocess.run(command, capture_output=True, text=True, check=True)
-    lines = [json.loads(line) for line in read.stdout.splitlines()]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [json.loads(line) for line in process.stdout.splitlines()]
     return {str(Path(line["path"]).relative_to(folder)): line for line in lines}
 
 
@@ -119,12 +119,12 @@ READERS = {
 @pytest.mark.parametrize("reader", READERS)
 @given(data=st.data())
 def test_whatever_a_configuration_says_the_refusal_is_short(reader, data):
-    names, read = READERS[reader]
+    names, load = READERS[reader]
     fields = st.dictionaries(st.sampled_from(names), VALUES | st.lists(VALUES))
     text = yaml.dump(data.draw(fields), Dumper=DUMPER)
     refusal = ""
     try:
-        read(text)
+        load(text)
     except ValueError as error:
         refusal = str(error)
     assert len(refusal) <= LONGEST

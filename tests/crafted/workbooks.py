@@ -10,9 +10,12 @@ import openpyxl
 
 from crafted.case import LIMIT, Case
 
-SHEET, STYLES = "xl/worksheets/sheet1.xml", "xl/styles.xml"
-STRINGS, BOOK = "xl/sharedStrings.xml", "xl/workbook.xml"
-RELATIONS, TYPES = "xl/_rels/workbook.xml.rels", "[Content_Types].xml"
+SHEET = "xl/worksheets/sheet1.xml"
+STYLES = "xl/styles.xml"
+STRINGS = "xl/sharedStrings.xml"
+BOOK = "xl/workbook.xml"
+RELATIONS = "xl/_rels/workbook.xml.rels"
+TYPES = "[Content_Types].xml"
 SPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DATA = "<sheetData ?/>|<sheetData>.*</sheetData>"
@@ -115,8 +118,8 @@ def sheets(n):
     )
     listing = PARTS[BOOK].decode()
     listing = re.sub("<sheets>.*</sheets>", f"<sheets>{listed}</sheets>", listing)
-    known = PARTS[RELATIONS].decode()
-    relations = known.replace("</Relationships>", related + "</Relationships>")
+    expected = PARTS[RELATIONS].decode()
+    relations = expected.replace("</Relationships>", related + "</Relationships>")
     return packed({**PARTS, BOOK: listing, RELATIONS: relations}, level=1)
 
 
@@ -136,7 +139,8 @@ def outside(part, mark, address):
 
 def _with_doctype(part, doctype, mark, text):
     def change(xml):
-        declared, body = "", xml
+        declared = ""
+        body = xml
         if xml.startswith("<?xml"):
             declared, _, body = xml.partition("?>")
             declared += "?>"
@@ -146,11 +150,11 @@ def _with_doctype(part, doctype, mark, text):
 
 
 def far_cells(n_rows, last):
-    made = "".join(
+    text = "".join(
         f'<row r="{r}"><c r="A{r}"><v>1</v></c>{last.format(r)}</row>'
         for r in range(1, n_rows)
     )
-    data = f"<sheetData>{made}</sheetData>"
+    data = f"<sheetData>{text}</sheetData>"
     return edited(SHEET, lambda xml: re.sub(DATA, lambda _: data, xml))
 
 

@@ -116,9 +116,9 @@ def test_an_awkward_file_is_read_as_documented(name):
     table = read_table(content)
     for column, values in expected.items():
         wanted = pd.Series(values, name=column)
-        found = table[column]
-        assert pd.api.types.is_bool_dtype(found) == pd.api.types.is_bool_dtype(wanted)
-        pd.testing.assert_series_equal(found, wanted, check_dtype=False)
+        result = table[column]
+        assert pd.api.types.is_bool_dtype(result) == pd.api.types.is_bool_dtype(wanted)
+        pd.testing.assert_series_equal(result, wanted, check_dtype=False)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -131,11 +131,11 @@ def test_an_awkward_file_is_refused_with_the_reason(name):
 
 def test_what_was_understood_is_said_in_words():
     content = "größe;b\n1,5;2\n".encode("cp1252")
-    said = "Read as semicolon-separated, decimal comma, Windows-1252."
-    assert sniff(as_source(content, None, None)).describe() == said
-    said = "Read as comma-separated, UTF-8, header in row 2; 1 row above it "
-    said += "left out."
-    assert sniff(as_source(b"# x\na,b\n1,2\n", None, None)).describe() == said
+    sentence = "Read as semicolon-separated, decimal comma, Windows-1252."
+    assert sniff(as_source(content, None, None)).describe() == sentence
+    sentence = "Read as comma-separated, UTF-8, header in row 2; 1 row above it "
+    sentence += "left out."
+    assert sniff(as_source(b"# x\na,b\n1,2\n", None, None)).describe() == sentence
 
 
 words = st.text(
@@ -173,11 +173,12 @@ def test_any_frame_comes_back_from_any_dialect(
         decimal=decimal,
         lineterminator=newline,
     )
-    read = read_table(pack(text.encode(encoding)))
+    body = read_table(pack(text.encode(encoding)))
     floats = frame.select_dtypes("float")
     if delimiter == "," and decimal == "," and quoting == csv.QUOTE_NONNUMERIC:
-        read, frame = read.drop(columns=floats), frame.drop(columns=floats)
-    assert_frame_equal(read, frame, check_dtype=False)
+        body = body.drop(columns=floats)
+        frame = frame.drop(columns=floats)
+    assert_frame_equal(body, frame, check_dtype=False)
 
 
 @examples(100 * FUZZ)

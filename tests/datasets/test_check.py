@@ -76,11 +76,11 @@ def test_cells_with_question_marks_and_codes_are_counted(people, roles):
         job=people["job"].where(people.index != 4, "N/A"),
         age=people["age"].where(people.index > 1, 999),
     )
-    found = check_table(frame, roles)
-    found = found[found["check"] == "looks missing"].set_index("column")
-    assert found.loc["job", "rows"] == 1
-    assert found.loc["age", "rows"] == 2
-    assert found.loc["age", "action"].words() == "Read '999' in age as missing"
+    problems = check_table(frame, roles)
+    problems = problems[problems["check"] == "looks missing"].set_index("column")
+    assert problems.loc["job", "rows"] == 1
+    assert problems.loc["age", "rows"] == 2
+    assert problems.loc["age", "action"].words() == "Read '999' in age as missing"
 
 
 def test_a_change_that_does_not_fit_is_an_error_and_no_traceback(people, roles):
@@ -133,14 +133,14 @@ def test_marks_of_missing_among_many_texts_are_found_as_among_few():
     rows = np.arange(len(texts))
     columns = {"y": rows % 2, "group": np.where(rows % 3, "a", "b")}
     roles = Roles(target="y", positive="1", sensitive_feature="group", features=("t",))
-    found = [
+    problems = [
         check_table(pd.DataFrame({**columns, "t": column}), roles)
         for column in (texts, texts.astype(object))
     ]
-    (looks,) = found[0][found[0]["check"] == "looks missing"].to_dict("records")
+    (looks,) = problems[0][problems[0]["check"] == "looks missing"].to_dict("records")
     assert looks["rows"] == 5
     assert set(looks["action"].values) == set(marks)
-    pd.testing.assert_frame_equal(*found)
+    pd.testing.assert_frame_equal(*problems)
 
 
 @pytest.fixture
@@ -184,9 +184,9 @@ def test_each_check_finds_what_its_entry_says(people, roles):
     features = (*roles.features, "amount_paid", "town")
     roles = roles.model_copy(update={"features": features})
     examined = checks.Examined.of(spoiled, roles, broken=())
-    found = set()
+    results = set()
     for check in checks.checks():
         names = {problem.check for problem in check.find(examined)}
         assert names <= {note.name for note in check.notes}
-        found |= names
-    assert {"leak", "looks missing", "numbers as text", "repeated rows"} <= found
+        results |= names
+    assert {"leak", "looks missing", "numbers as text", "repeated rows"} <= results

@@ -47,8 +47,8 @@ def people():
 )
 def test_each_row_is_in_one_group_as_counted_by_hand(rows, none, several):
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    made = one_of(frame, "race", COLUMNS, none, several)
-    for flags, value in zip(rows, made, strict=True):
+    single = one_of(frame, "race", COLUMNS, none, several)
+    for flags, value in zip(rows, single, strict=True):
         yes = [c for c, flag in zip(COLUMNS, flags, strict=True) if flag == 1]
         if len(yes) == 1:
             expected = yes[0]
@@ -167,7 +167,8 @@ def test_the_guess_reads_a_multiple_choice(people):
 
 
 def test_the_command_line_makes_the_same_groups(people, tmp_path):
-    table, out = tmp_path / "people.csv", tmp_path / "audit.json"
+    table = tmp_path / "people.csv"
+    out = tmp_path / "audit.json"
     people.to_csv(table, index=False)
     done = CliRunner().invoke(
         app,

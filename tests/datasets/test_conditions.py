@@ -82,11 +82,11 @@ def test_a_condition_holds_where_its_words_say(condition, expected, words):
     frame = pd.DataFrame({"a": [1, 2, 3, None], "b": ["x", "y", "x", None]})
     if words == "a = 1, 2.0":
         expected = [1, 0, 0, 0]  # the label of 2 is "2"
-    asked = Condition.model_validate(condition)
-    np.testing.assert_array_equal(asked.holds(frame), np.array(expected, bool))
-    assert str(asked) == words
-    again = Condition.model_validate_json(asked.model_dump_json(exclude_defaults=True))
-    assert again == asked
+    parsed = Condition.model_validate(condition)
+    np.testing.assert_array_equal(parsed.holds(frame), np.array(expected, bool))
+    assert str(parsed) == words
+    again = Condition.model_validate_json(parsed.model_dump_json(exclude_defaults=True))
+    assert again == parsed
 
 
 @pytest.mark.parametrize(
@@ -112,16 +112,16 @@ def test_values_by_column_of_an_earlier_version_are_conditions():
 
 def test_a_declared_recipe_counts_every_row_it_leaves_out(loans, recipe):
     dataset = make_dataset(loans, recipe, name="loans")
-    told = dataset.excluded[["reason", "column", "rows", "values"]]
-    assert told.to_numpy().tolist() == [
+    message = dataset.excluded[["reason", "column", "rows", "values"]]
+    assert message.to_numpy().tolist() == [
         ["not age < 60", "age", 75, ()],
         ["outcome neither positive nor negative", "taken", 50, ("4", "6")],
     ]
     assert dataset.n_rows + dataset.excluded["rows"].sum() == len(loans)
-    asked = loans[(loans["age"] < 60) & loans["taken"].isin([1, 2, 3])]
-    asked = asked[asked["race"].isin(["White", "Black"])]
-    assert dataset.n_rows == len(asked)
-    assert dataset.y.sum() == asked["taken"].isin([1, 2]).sum()
+    mask = loans[(loans["age"] < 60) & loans["taken"].isin([1, 2, 3])]
+    mask = mask[mask["race"].isin(["White", "Black"])]
+    assert dataset.n_rows == len(mask)
+    assert dataset.y.sum() == mask["taken"].isin([1, 2]).sum()
 
 
 def test_a_recipe_survives_as_json_and_older_roles_keep_their_identity(recipe):
@@ -220,8 +220,8 @@ def test_rows_in_are_rows_used_and_rows_left_out_by_reason(
     excluded = dataset.excluded
     assert dataset.n_rows + excluded["rows"].sum() == len(frame)
     assert (excluded["rows"] > 0).all()
-    kept = frame.iloc[dataset.row_number]
+    included = frame.iloc[dataset.row_number]
     for condition in roles.rows:
-        assert condition.holds(kept).all()
+        assert condition.holds(included).all()
     if negative:
-        assert set(kept["outcome"]) <= {"a", *negative}
+        assert set(included["outcome"]) <= {"a", *negative}

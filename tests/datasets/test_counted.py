@@ -41,10 +41,12 @@ def test_base_rates_are_those_of_people(berkeley):
     roles = Roles.model_validate({**vars(berkeley.roles), "count": None})
     single = make_dataset(people.reset_index(drop=True), roles, name="people")
     subgroups = Subgroups(columns=("department",))
-    one, other = (base_rates(part, subgroups) for part in (berkeley, single))
-    np.testing.assert_allclose(one.whole, other.whole)
-    np.testing.assert_allclose(one.gap, other.gap)
-    pd.testing.assert_frame_equal(one.cells, other.cells)
+    from_counts, from_rows = (
+        base_rates(part, subgroups) for part in (berkeley, single)
+    )
+    np.testing.assert_allclose(from_counts.whole, from_rows.whole)
+    np.testing.assert_allclose(from_counts.gap, from_rows.gap)
+    pd.testing.assert_frame_equal(from_counts.cells, from_rows.cells)
 
 
 def test_the_gap_of_all_departments_is_in_none_of_them(berkeley):
@@ -57,12 +59,15 @@ def test_the_gap_of_all_departments_is_in_none_of_them(berkeley):
 def test_a_loss_weighted_by_people_is_that_of_repeated_rows(berkeley):
     train = split(berkeley).train
     encoded = encode(berkeley, train)
-    X, y = encoded.rows(train).astype(np.float64), berkeley.y[train]
+    X = encoded.rows(train).astype(np.float64)
+    y = berkeley.y[train]
     weight = np.asarray(berkeley.weight_of(train)).astype(int)
     groups = berkeley.sensitive_features[train]
-    one = LogisticRegression(tol=1e-10).fit(X, y, sample_weight=weight)
-    other = LogisticRegression(tol=1e-10).fit(np.repeat(X, weight, 0), y.repeat(weight))
-    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
+    weighted = LogisticRegression(tol=1e-10).fit(X, y, sample_weight=weight)
+    repeated = LogisticRegression(tol=1e-10).fit(
+        np.repeat(X, weight, 0), y.repeat(weight)
+    )
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, atol=1e-6)
     trained = Unconstrained(random_state=0, n_epochs=2).fit(
         X, y, sensitive_features=groups, sample_weight=berkeley.weight_of(train)
     )
@@ -175,16 +180,16 @@ def ages():
         count="people",
     )
     counts = make_dataset(table, roles, name="counts")
-    each = np.repeat(np.arange(counts.n_rows), counts.people.astype(int))
+    index = np.repeat(np.arange(counts.n_rows), counts.people.astype(int))
     alone = Roles.model_validate({**vars(roles), "count": None})
-    frame = counts.frame.iloc[each].drop(columns="people").reset_index(drop=True)
+    frame = counts.frame.iloc[index].drop(columns="people").reset_index(drop=True)
     people = replace(
         counts,
         frame=frame,
         roles=alone,
-        **{name: getattr(counts, name)[each] for name in ("y", "group", "lot")},
+        **{name: getattr(counts, name)[index] for name in ("y", "group", "lot")},
     )
-    return counts, people, each
+    return counts, people, index
 
 
 @pytest.mark.parametrize(
@@ -193,10 +198,10 @@ def ages():
     ids=["quantiles", "usual"],
 )
 def test_bins_of_numbers_follow_people(ages, subgroups):
-    counts, people, each = ages
+    counts, people, index = ages
     labels = counts.label_subgroups(subgroups)
     of_people = people.label_subgroups(subgroups)
-    assert labels.iloc[each].tolist() == of_people.tolist()
+    assert labels.iloc[index].tolist() == of_people.tolist()
     assert list(labels.cat.categories) == list(of_people.cat.categories)
     assert labels.tolist() != subgroups.label(counts.frame).tolist()
 

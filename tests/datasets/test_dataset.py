@@ -161,8 +161,8 @@ def test_groups_of_several_columns_are_crossed(people, roles):
 def test_missing_groups_are_left_out_or_a_group_of_their_own(people, roles):
     frame = people.assign(sex=people["sex"].where(people.index >= 60))
     assert make_dataset(frame, roles, name="x").n_rows == 340
-    kept = roles.model_copy(update={"sensitive_missing": "group"})
-    dataset = make_dataset(frame, kept, name="x")
+    changed = roles.model_copy(update={"sensitive_missing": "group"})
+    dataset = make_dataset(frame, changed, name="x")
     assert dataset.n_rows == 400
     assert dataset.group_names == ("Female", "Male", "Missing")
     assert (dataset.sensitive_features[:60] == "Missing").all()

@@ -78,8 +78,10 @@ def test_a_seed_that_is_none_is_refused(seed):
 def test_none_and_generators_draw_anew():
     content = np.zeros(1, np.uint64)
     for make in (np.random.default_rng, np.random.RandomState):
-        one, other = make(3), make(3)
-        first, second = draws.levels(content, one), draws.levels(content, one)
+        first_draw = make(3)
+        second_draw = make(3)
+        first = draws.levels(content, first_draw)
+        second = draws.levels(content, first_draw)
         assert first != second
-        assert first == draws.levels(content, other)
+        assert first == draws.levels(content, second_draw)
     assert draws.levels(content, None) != draws.levels(content, None)

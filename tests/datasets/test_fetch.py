@@ -84,11 +84,11 @@ def go_offline(monkeypatch, name):
 
 @pytest.mark.parametrize("name, n_rows", [("law", 40), ("credit", 60)])
 def test_a_table_is_downloaded_once(law, credit, name, n_rows, tmp_path, monkeypatch):
-    one = fetch(name, tmp_path / "home")
+    data = fetch(name, tmp_path / "home")
     go_offline(monkeypatch, name)
     two = fetch(name, tmp_path / "home")
-    assert one.n_rows == two.n_rows == n_rows
-    assert one.key == two.key
+    assert data.n_rows == two.n_rows == n_rows
+    assert data.key == two.key
 
 
 @pytest.mark.parametrize("name", ["law", "credit"])

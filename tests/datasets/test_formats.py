@@ -56,9 +56,11 @@ def odf_rows():
 )
 def test_a_file_of_any_kind_gives_the_same_rows_here_and_in_the_box(content, tmp_path):
     assert_frame_equal(read_table(content), PEOPLE)
-    here = reading.convert_table(content, tmp_path / "here.parquet")
-    apart = reading.convert_apart(content, tmp_path / "apart.parquet", name="people")
-    assert apart == here
+    result_here = reading.convert_table(content, tmp_path / "here.parquet")
+    result_apart = reading.convert_apart(
+        content, tmp_path / "apart.parquet", name="people"
+    )
+    assert result_apart == result_here
     assert_frame_equal(reading.load_table(tmp_path / "apart.parquet"), PEOPLE)
 
 
@@ -79,9 +81,11 @@ def test_labelled_values_are_words_and_codes_among_numbers_stay(program, tmp_pat
     table = read_table(path)
     assert table["sex"].fillna("-").tolist() == ["Männlich", "Female", "Männlich", "-"]
     assert table["age"].tolist() == [31, 98, 40, 52]
-    apart = tmp_path / "apart.parquet"
-    form = reading.convert_apart(path.read_bytes(), apart, name=path.name).table_format
-    assert_frame_equal(reading.load_table(apart), table)
+    apart_path = tmp_path / "apart.parquet"
+    form = reading.convert_apart(
+        path.read_bytes(), apart_path, name=path.name
+    ).table_format
+    assert_frame_equal(reading.load_table(apart_path), table)
     assert form.describe() == "Read as a file of SPSS, Stata or SAS."
 
 

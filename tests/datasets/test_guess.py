@@ -205,13 +205,13 @@ def test_a_table_of_decisions_alone_is_one_to_audit(names, outcome, scores):
 )
 def test_the_positive_outcome_is_told_in_words(clinic, target, positive, words):
     values = {"1": [0, 1], "0": [0, 1], "yes": ["no", "yes"]}
-    others = values.get(positive, ["other", positive])
+    other_values = values.get(positive, ["other", positive])
     frame = clinic.rename(columns={"outcome": target})
-    frame[target] = np.where(frame[target] == "yes", others[1], others[0])
+    frame[target] = np.where(frame[target] == "yes", other_values[1], other_values[0])
     roles = guess_roles(frame[["gender", "age", "pressure", target]])
     name, meaning = guessing.guess_meaning(roles.target, positive)
-    told = {"positive": positive, "positive_name": name, "positive_is": meaning}
-    assert Roles(**{**roles.model_dump(), **told}).positive_words() == words
+    facts = {"positive": positive, "positive_name": name, "positive_is": meaning}
+    assert Roles(**{**roles.model_dump(), **facts}).positive_words() == words
 
 
 @pytest.mark.parametrize(
@@ -362,10 +362,10 @@ def test_of_names_that_say_nothing_what_goes_with_the_others_is_the_outcome():
     ],
 )
 def test_what_counts_as_positive_is_proposed(values, positive):
-    found = guessing.guess_positive(pd.Series(values))
-    if isinstance(found, tuple):
-        found = tuple(sorted(found))
-    assert found == positive
+    guessed = guessing.guess_positive(pd.Series(values))
+    if isinstance(guessed, tuple):
+        guessed = tuple(sorted(guessed))
+    assert guessed == positive
 
 
 @pytest.mark.parametrize(

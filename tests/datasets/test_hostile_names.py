@@ -16,7 +16,8 @@ from fairdash.datasets.wide_counts import WideGroup
 @given(columns=several_names(4), groups=several_names(3), parts=several_names(2))
 def test_columns_groups_and_subgroups_keep_the_names_they_have(columns, groups, parts):
     outcome, sensitive, part, number = columns
-    rng, n = np.random.default_rng(0), 240
+    rng = np.random.default_rng(0)
+    n = 240
     frame = pd.DataFrame(
         {
             outcome: rng.choice(["yes", "no"], n),

@@ -50,20 +50,20 @@ keys = st.one_of(st.none(), st.integers(0, 6))
 @given(rows=st.lists(st.tuples(keys, keys), min_size=1), others=st.sets(keys))
 def test_a_join_is_that_of_pandas_and_counts_what_does_not_match(rows, others):
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype="Int64")
-    other = pd.DataFrame({"a": [*others]}, dtype="Int64")
-    other["value"] = [f"v{key}" for key in others]
-    known = other.dropna(subset="a")
-    matched = frame["a"].isin(known["a"].dropna()) & frame["a"].notna()
+    second_table = pd.DataFrame({"a": [*others]}, dtype="Int64")
+    second_table["value"] = [f"v{key}" for key in others]
+    with_key = second_table.dropna(subset="a")
+    matched = frame["a"].isin(with_key["a"].dropna()) & frame["a"].notna()
     if not matched.any():
         with pytest.raises(ValueError, match="No row has a match in other"):
-            join_tables(frame, other, ["a"], name="other")
+            join_tables(frame, second_table, ["a"], name="other")
         return
-    joined = join_tables(frame, other, ["a"], name="other")
-    by_hand = frame.merge(known, on="a", how="left")["value"]
+    joined = join_tables(frame, second_table, ["a"], name="other")
+    by_hand = frame.merge(with_key, on="a", how="left")["value"]
     assert joined["value"].fillna("-").tolist() == by_hand.fillna("-").tolist()
     (note,) = notes_of(joined).joined
     assert (note.n_rows, note.n_unmatched) == (len(frame), (~matched).sum())
-    assert note.n_unused == len(other) - frame.loc[matched, "a"].nunique()
+    assert note.n_unused == len(second_table) - frame.loc[matched, "a"].nunique()
 
 
 def test_keys_match_by_their_labels_and_taken_names_get_the_name_of_the_file(
@@ -84,10 +84,10 @@ def test_keys_match_by_their_labels_and_taken_names_get_the_name_of_the_file(
 
 def test_several_keys_of_other_names_are_one_key(loans, people):
     loans = loans.assign(year=2023, person=loans["person"] % 3)
-    other = pd.DataFrame(
+    second_table = pd.DataFrame(
         {"who": [0, 0, 1], "year": [2023, 2022, 2023], "race": ["a", "b", "c"]}
     )
-    joined = join_tables(loans, other, ["person=who", "year"], name="o")
+    joined = join_tables(loans, second_table, ["person=who", "year"], name="o")
     expected = loans["person"].map({0: "a", 1: "c"})
     assert joined["race"].fillna("-").tolist() == expected.fillna("-").tolist()
     assert notes_of(joined).sentences == [
@@ -123,11 +123,11 @@ def test_notes_of_a_join_outlast_a_file_and_are_counted_in_a_data_set(
     joined = join_tables(loans, people, ["person"], name="people.csv")
     joined.to_parquet(tmp_path / "joined.parquet")
     reading.convert_table(tmp_path / "joined.parquet", tmp_path / "kept.parquet")
-    kept = reading.load_table(tmp_path / "kept.parquet")
-    assert notes_of(kept) == notes_of(joined)
-    roles = rank_roles(kept, "loans.csv").roles
+    stored = reading.load_table(tmp_path / "kept.parquet")
+    assert notes_of(stored) == notes_of(joined)
+    roles = rank_roles(stored, "loans.csv").roles
     assert (roles.target, roles.sensitive_feature) == ("approved", "race")
-    dataset = make_dataset(kept, roles, name="loans")
+    dataset = make_dataset(stored, roles, name="loans")
     assert dataset.joined == notes_of(joined).joined
     (left_out,) = dataset.left_out()
     assert left_out.rows == dataset.joined[0].n_unmatched
@@ -139,17 +139,17 @@ def test_the_command_line_joins_as_python_does(loans, people, tmp_path, way):
     loans.to_csv(tmp_path / "loans.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
     out = tmp_path / "audit.json"
-    given = ["--join", str(tmp_path / "people.csv"), "--by", "person"]
+    arguments = ["--join", str(tmp_path / "people.csv"), "--by", "person"]
     if way == "recipe":
         recipe = tmp_path / "recipe.yaml"
         recipe.write_text(
             yaml.safe_dump({"join": {"table": "people.csv", "by": ["person"]}})
         )
-        given = ["--recipe", str(recipe)]
+        arguments = ["--recipe", str(recipe)]
     done = CliRunner().invoke(
         app,
         ["audit", str(tmp_path / "loans.csv"), "--decision", "approved=1", "--group",
-         "race", "--out", str(out), *given],
+         "race", "--out", str(out), *arguments],
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     written = json.loads(out.read_text())
@@ -188,23 +188,23 @@ def test_a_file_without_keys_is_refused(loans, people, tmp_path):
 @pytest.fixture
 def joined_before(loans, people):
     """The notes of loans joined by a renamed key, with a column of a taken name."""
-    other = people.rename(columns={"person": "who"})
-    joined = join_tables(loans, other, ["person=who"], name="people.csv", table="d1")
-    return notes_of(joined).joined, {"d1": other}.__getitem__
+    renamed = people.rename(columns={"person": "who"})
+    joined = join_tables(loans, renamed, ["person=who"], name="people.csv", table="d1")
+    return notes_of(joined).joined, {"d1": renamed}.__getitem__
 
 
 def test_new_rows_are_joined_as_the_rows_before_them(loans, joined_before):
-    notes, read = joined_before
+    notes, load = joined_before
     new = loans.iloc[:90].reset_index(drop=True)
     needed = {"race", "amount (people.csv)"}
-    again = join_again(new, notes, needed, read, name="May")
-    other = read("d1").rename(columns={"who": "person"})
-    expected = join_tables(new, other, ["person"], name="people.csv")
+    again = join_again(new, notes, needed, load, name="May")
+    renamed = load("d1").rename(columns={"who": "person"})
+    expected = join_tables(new, renamed, ["person"], name="people.csv")
     pd.testing.assert_frame_equal(again, expected)
     (note,) = notes_of(again).joined
     assert (note.n_rows, note.table) == (90, "d1")
     # without a column of a taken name it is called as before
-    short = join_again(new[["person"]], notes, needed, read, name="May")
+    short = join_again(new[["person"]], notes, needed, load, name="May")
     assert list(short) == ["person", "race", "amount (people.csv)"]
 
 
@@ -220,17 +220,21 @@ def _not_kept(digest):
 
 
 def test_rows_that_cannot_be_joined_again_say_what_to_change(loans, joined_before):
-    notes, read = joined_before
-    where = (
+    notes, load = joined_before
+    address = (
         "May has no column 'race'. Before, it came from people.csv, joined by person"
     )
-    with pytest.raises(ValueError, match=f"{where}, and 'person' is missing as well."):
-        join_again(loans.drop(columns="person"), notes, {"race"}, read, name="May")
-    with pytest.raises(ValueError, match=f"{where}, and that table is not kept here."):
+    with pytest.raises(
+        ValueError, match=f"{address}, and 'person' is missing as well."
+    ):
+        join_again(loans.drop(columns="person"), notes, {"race"}, load, name="May")
+    with pytest.raises(
+        ValueError, match=f"{address}, and that table is not kept here."
+    ):
         join_again(loans, notes, {"race"}, _not_kept, name="May")
     unkept = [note.model_copy(update={"table": ""}) for note in notes]
     with pytest.raises(ValueError, match="“Join a second file” on Data"):
-        join_again(loans, unkept, {"race"}, read, name="May")
+        join_again(loans, unkept, {"race"}, load, name="May")
 
 
 def test_a_note_of_an_earlier_version_is_read():

@@ -48,11 +48,11 @@ SWELLING = {
 def test_as_much_is_counted_as_a_page_holds(tmp_path, name):
     path = tmp_path / "table"
     reading.convert_table(written(**{name: COLUMNS[name]}), path)
-    held = reading.load_table(path)[name].memory_usage(index=False)
+    n_bytes = reading.load_table(path)[name].memory_usage(index=False)
     column = parquet.read_table(path).column(name)
-    assert memory.as_series(column).memory_usage(index=False) == held
+    assert memory.as_series(column).memory_usage(index=False) == n_bytes
     least = ROWS * memory.least_bytes(COLUMNS[name].type)
-    assert least <= held
+    assert least <= n_bytes
 
 
 @pytest.mark.parametrize("name", SWELLING)
@@ -82,10 +82,10 @@ def test_a_table_that_takes_too_much_of_any_page_is_refused(monkeypatch):
 )
 def test_a_column_of_lists_or_records_is_refused_by_its_name(tmp_path, cells, words):
     content = written(plain=pa.array([1]), tags=pa.array(cells))
-    said = rf"t\.parquet: the cells of the column 'tags' hold {words}, not single"
-    with pytest.raises(ValueError, match=said):
+    text = rf"t\.parquet: the cells of the column 'tags' hold {words}, not single"
+    with pytest.raises(ValueError, match=text):
         read_table(content, name="t.parquet")
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=text):
         reading.convert_apart(content, tmp_path / "table", name="t.parquet")
 
 

@@ -47,8 +47,8 @@ def with_names(frame, n_names=36, seed=1):
     races = sorted(frame["race"].unique())
     order = {race: place for place, race in enumerate(races)}
     place = frame["race"].map(order).to_numpy()
-    each = n_names // len(races)
-    code = place + len(races) * rng.integers(0, each, len(frame))
+    n_each = n_names // len(races)
+    code = place + len(races) * rng.integers(0, n_each, len(frame))
     return frame.assign(firstname=[f"name {k}" for k in code])
 
 
@@ -56,9 +56,9 @@ def with_names(frame, n_names=36, seed=1):
 def test_first_names_of_one_race_each_are_said_with_the_remedy(shares):
     frame = with_names(table(shares=shares))
     assert frame.groupby("firstname")["race"].nunique().max() == 1
-    found = proxies(frame)
-    assert list(found.index) == ["firstname"]
-    row = found.loc["firstname"]
+    result = proxies(frame)
+    assert list(result.index) == ["firstname"]
+    row = result.loc["firstname"]
     usual = frame["race"].value_counts(normalize=True).max()
     assert "tells 'race'" in row["message"]
     assert f"100% of rows, {usual:.0%} without it" in row["message"]
@@ -80,9 +80,9 @@ def test_a_number_tells_a_group_by_its_size_its_values_or_where_it_is_missing(na
         frame[name] = 2 * rng.integers(0, 8, len(frame)) + race
     else:
         frame[name] = np.where(race, np.nan, rng.normal(size=len(frame)))
-    found = proxies(frame)
-    assert list(found.index) == [name]
-    assert ("AUC" in found.loc[name, "message"]) == (name == "height")
+    result = proxies(frame)
+    assert list(result.index) == [name]
+    assert ("AUC" in result.loc[name, "message"]) == (name == "height")
 
 
 def test_a_feature_that_is_only_related_to_the_group_is_not_said():

@@ -67,8 +67,8 @@ def test_other_text_is_no_range(text):
 
 @given(st.text(max_size=80))
 def test_no_text_stops_the_reading(text):
-    read = read_range(text)
-    assert read is None or read.low <= read.high
+    bounds = read_range(text)
+    assert bounds is None or bounds.low <= bounds.high
 
 
 @given(
@@ -129,8 +129,8 @@ def test_a_condition_and_groups_and_subgroups_compare_ranges(loans):
         Condition(column="age", at_least=35, below=65).holds(loans),
         loans["age"].isin(["35-44", "45-54", "55-64"]),
     )
-    kept = loans[Condition(column="ratio", at_least=30).holds(loans)]
-    assert set(kept["ratio"]) == set(RATIOS[2:-1])  # and not the word
+    matching = loans[Condition(column="ratio", at_least=30).holds(loans)]
+    assert set(matching["ratio"]) == set(RATIOS[2:-1])  # and not the word
     roles = Roles(
         target="approved",
         positive="yes",

@@ -11,13 +11,16 @@ CSV = b"age;note\n" + b"".join(b"%d;a %d,5\n" % (i, i) for i in range(3000))
 
 def test_the_table_and_its_format_are_those_of_a_file_read_here(tmp_path):
     form = reading.TableFormat(kind="csv", delimiter=";", header=False)
-    for name, told in {"found": None, "told": form}.items():
-        here, apart = tmp_path / f"{name} here", tmp_path / f"{name} apart"
-        wanted = convert_table(CSV, here, name="a.csv", table_format=told)
-        found = reading.convert_apart(CSV, apart, name="a.csv", table_format=told)
-        assert found == wanted
+    for name, given_format in {"found": None, "told": form}.items():
+        path_here = tmp_path / f"{name} here"
+        path_apart = tmp_path / f"{name} apart"
+        wanted = convert_table(CSV, path_here, name="a.csv", table_format=given_format)
+        result = reading.convert_apart(
+            CSV, path_apart, name="a.csv", table_format=given_format
+        )
+        assert result == wanted
         pd.testing.assert_frame_equal(
-            reading.load_table(apart), reading.load_table(here)
+            reading.load_table(path_apart), reading.load_table(path_here)
         )
 
 

@@ -35,8 +35,8 @@ def tables_of_people(draw):
             "amount": rng.normal(size=N_ROWS),
         }
     )
-    other = pd.DataFrame({"person": range(5, 45), "sex": some(["w", "m"])[:40]})
-    return join_tables(frame, other, ["person"], name="people.csv")
+    second_table = pd.DataFrame({"person": range(5, 45), "sex": some(["w", "m"])[:40]})
+    return join_tables(frame, second_table, ["person"], name="people.csv")
 
 
 missing = {"kind": "missing", "column": "age", "values": ["8888"]}
@@ -97,11 +97,11 @@ def test_rows_in_are_rows_used_and_rows_left_out_by_reason(frame, recipe):
     n_read = len(frame) if roles.count is None else int(frame["people"].sum())
     assert dataset.n_people + dataset.excluded["rows"].sum() == n_read
     assert sum(dataset.group_sizes.values()) == dataset.n_people
-    kept = frame.iloc[np.unique(dataset.row_number)]
+    included = frame.iloc[np.unique(dataset.row_number)]
     if recipe["negative"]:
-        assert set(kept["taken"]) <= {1, 2, *map(int, recipe["negative"])}
+        assert set(included["taken"]) <= {1, 2, *map(int, recipe["negative"])}
     if roles.sensitive_feature == "race":
-        n_single = kept["race"].str.contains(";", regex=False, na=False)
+        n_single = included["race"].str.contains(";", regex=False, na=False)
         several = "several" in dataset.group_names
         assert several or not n_single.any() or roles.sensitive_missing == "group"
 

@@ -106,15 +106,15 @@ def test_preparation_changes_the_key_and_words_do_not(people, roles):
     plain = make_dataset(people, roles, name="x", key="file")
     steps = remedies.apply_remedy(roles, Remedy(kind="drop_duplicates"))
     assert make_dataset(people, steps, name="x", key="file").key != plain.key
-    told = {"positive_name": "granted", "positive_is": "favourable"}
-    told["left_out"] = {"person": "identifier"}
-    words = roles.model_copy(update=told)
+    facts = {"positive_name": "granted", "positive_is": "favourable"}
+    facts["left_out"] = {"person": "identifier"}
+    words = roles.model_copy(update=facts)
     assert make_dataset(people, words, name="x", key="file").key == plain.key
 
 
 def test_without_its_last_feature_a_table_is_audited_and_not_trained(people, roles):
-    one = roles.model_copy(update={"features": ("age",)})
-    none = remedies.apply_remedy(one, Remedy(kind="leave_out", column="age"))
+    restricted = roles.model_copy(update={"features": ("age",)})
+    none = remedies.apply_remedy(restricted, Remedy(kind="leave_out", column="age"))
     assert remedies.undo_remedy(
         none, *remedies.applied_remedies(none), ["age"]
     ).features == ("age",)

@@ -116,7 +116,8 @@ def with_shared_tests(dataset):
 def test_seeds_share_test_rows_and_deal_the_others(cells, seed):
     cells = cells[: len(cells) // 2 * 2]
     dataset = with_shared_tests(dataset_of(cells))
-    first, parts = split(dataset, 0), split(dataset, seed)
+    first = split(dataset, 0)
+    parts = split(dataset, seed)
     np.testing.assert_array_equal(parts.test, first.test)
     np.testing.assert_array_equal(np.sort(np.concatenate(parts)), range(sum(cells)))
     for part, fraction in zip(parts, (0.6, 0.2, 0.2), strict=True):
@@ -133,13 +134,14 @@ def test_only_what_seeds_train_on_differs_and_the_first_seed_is_as_before():
     assert len({frozenset(rows) for rows in validation}) == 3
     assert not set(split(shared, 0).test) & set.union(*validation)
     # of roles that do not say it a test row is a validation row of another seed
-    others = split(before, 1).validation
-    assert set(split(before, 0).test) & set(others)
+    rest = split(before, 1).validation
+    assert set(split(before, 0).test) & set(rest)
 
 
 def test_units_stay_together_where_seeds_share_test_rows():
     dataset = with_shared_tests(visits())
-    first, parts = split(dataset, 0), split(dataset, 4)
+    first = split(dataset, 0)
+    parts = split(dataset, 4)
     np.testing.assert_array_equal(first.test, parts.test)
     units = [set(dataset.unit[rows]) for rows in parts]
     assert not units[0] & units[1] | units[0] & units[2] | units[1] & units[2]

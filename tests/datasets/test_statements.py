@@ -218,8 +218,8 @@ def test_a_configuration_names_no_database_but_a_listed_source(
 @pytest.fixture
 def server_bank(new_database, tmp_path):
     """A Postgres that a plain login and a superuser may read, as addresses."""
-    made = new_database()
-    engine = sa.create_engine(made, poolclass=sa.pool.NullPool)
+    database = new_database()
+    engine = sa.create_engine(database, poolclass=sa.pool.NullPool)
     with engine.begin() as link:
         for statement in (
             "CREATE TABLE public.loans (a INTEGER, b INTEGER)",
@@ -234,7 +234,7 @@ def server_bank(new_database, tmp_path):
             "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO reader",
         ):
             link.execute(sa.text(statement))
-    mighty = sa.make_url(made).set(drivername="postgresql")
+    mighty = sa.make_url(database).set(drivername="postgresql")
     mighty = mighty.update_query_dict({"options": "-c search_path=public"})
     yield engine, mighty.set(username="reader"), mighty
     with engine.begin() as link:
@@ -247,7 +247,8 @@ def test_postgres_takes_one_select_too(server_bank, tmp_path):
     folder = tmp_path / "server"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
-    out, secret = folder / "out.txt", folder / "secret.csv"
+    out = folder / "out.txt"
+    secret = folder / "secret.csv"
     secret.write_text(SECRET)
     for login in (plain, mighty):
         place = f"{login.render_as_string()}&"
@@ -277,7 +278,8 @@ def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
     folder = tmp_path / "server"
     folder.mkdir(mode=0o777)
     folder.chmod(0o777)
-    out, secret = folder / "out.txt", folder / "secret.csv"
+    out = folder / "out.txt"
+    secret = folder / "secret.csv"
     secret.write_text(SECRET)
     with engine.begin() as link:
         link.execute(sa.text("CREATE EXTENSION dblink SCHEMA public"))
@@ -309,7 +311,7 @@ def test_whatever_form_it_has_a_statement_of_postgres_reaches_nothing(
 def test_only_the_gate_and_the_store_open_a_database():
     """The gate loads DuckDB and psycopg by name."""
     opening = {"duckdb", "psycopg", "sqlite3", "sqlalchemy"}
-    found = set()
+    reached = set()
     for path in sorted((ROOT / "fairdash").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             names = []
@@ -321,8 +323,8 @@ def test_only_the_gate_and_the_store_open_a_database():
                 case ast.Call(args=[ast.Constant(value=str(name))]):
                     names = [name]
             if {name.partition(".")[0] for name in names} & opening:
-                found.add(path.relative_to(ROOT / "fairdash").parts[:3])
-    assert {parts for parts in found if parts[0] != "store"} == {
+                reached.add(path.relative_to(ROOT / "fairdash").parts[:3])
+    assert {parts for parts in reached if parts[0] != "store"} == {
         ("datasets", "sources", "database.py")
     }
 
@@ -330,7 +332,7 @@ def test_only_the_gate_and_the_store_open_a_database():
 @pytest.mark.parametrize("bank", ["duckdb", "sqlite"], indirect=True)
 def test_a_damaged_database_is_said_to_be_damaged(bank):
     rng = np.random.default_rng(0)
-    said = []
+    answers = []
     for _ in range(40):
         content = bytearray(bank.before)
         for place in rng.integers(0, len(content), 400):
@@ -339,10 +341,10 @@ def test_a_damaged_database_is_said_to_be_damaged(bank):
         with suppress(ValueError):
             read_table(bank.address(table="loans"))
             continue
-        said.append(refusal(bank.address(table="loans")))
+        answers.append(refusal(bank.address(table="loans")))
     # the name of the table may be what was changed
-    damaged = [words for words in said if "the file is damaged, or no" in words]
-    assert len(damaged) >= 0.9 * len(said) > 30
+    damaged = [words for words in answers if "the file is damaged, or no" in words]
+    assert len(damaged) >= 0.9 * len(answers) > 30
 
 
 def test_text_of_another_encoding_is_damage(tmp_path):

@@ -28,18 +28,18 @@ def test_values_come_first_then_bins_in_order_of_size():
             "sex": ["Women", "Men", "Women", "Men", "Women", "Men"] + ["Men"] * 3,
         }
     )
-    found = labels(frame, columns=("age", "sex"))
+    result = labels(frame, columns=("age", "sex"))
     ages = ("18–24", "25–34", "35–44")
     crossed = [f"{sex} {age}" for sex in ("Men", "Women") for age in ages]
-    assert found.dtype == pd.CategoricalDtype(crossed, ordered=True)
-    assert found[[0, 3]].tolist() == ["Women 18–24", "Men 25–34"]
+    assert result.dtype == pd.CategoricalDtype(crossed, ordered=True)
+    assert result[[0, 3]].tolist() == ["Women 18–24", "Men 25–34"]
 
 
 def test_a_sparse_last_bin_is_open():
     age = pd.Series([*range(25, 35), *range(45, 55)] * 20 + [61, 72, 83], name="age")
-    found = labels(age.to_frame(), columns=("age",))
-    assert found.cat.categories.tolist() == ["age 25–34", "age 45+"]
-    assert (found.iloc[-3:] == "age 45+").all()
+    result = labels(age.to_frame(), columns=("age",))
+    assert result.cat.categories.tolist() == ["age 25–34", "age 45+"]
+    assert (result.iloc[-3:] == "age 45+").all()
     young = labels(pd.DataFrame({"age": np.arange(0.5, 14)}), columns=("age",))
     assert young.cat.categories.tolist() == ["age 0–5", "age 5–15"]
 
@@ -72,25 +72,25 @@ tables = data_frames(
 def test_every_row_with_values_is_in_exactly_one_subgroup(table, order, n, width):
     columns = tuple(order[:n])
     widths = {} if width is None or "amount" not in columns else {"amount": width}
-    found = labels(table, columns=columns, widths=widths)
+    result = labels(table, columns=columns, widths=widths)
     np.testing.assert_array_equal(
-        found.notna(), table[list(columns)].notna().all(axis=1)
+        result.notna(), table[list(columns)].notna().all(axis=1)
     )
-    assert set(found.dropna()) == set(found.cat.categories)
+    assert set(result.dropna()) == set(result.cat.categories)
     for name in {"text", "more"} & set(columns):
-        values = table[name].groupby(found, observed=True)
+        values = table[name].groupby(result, observed=True)
         assert all(len(set(rows)) == 1 for _, rows in values)
 
 
 def test_edges_as_in_the_paper_are_multiples_of_ten_closed_on_the_right():
     """The public code of ROAD cuts at 20, 30, ..., each the last age of its bin."""
     frame = pd.DataFrame({"age": [18, 20, 21, 30, 31, 70, 71, 18.0]})
-    found = labels(frame, columns=("age",), widths={"age": 10}, edges="paper")
+    result = labels(frame, columns=("age",), widths={"age": 10}, edges="paper")
     ages = ("11–20", "11–20", "21–30", "21–30", "31–40", "61–70", "71–80", "11–20")
-    assert found.tolist() == [f"age {name}" for name in ages]
+    assert result.tolist() == [f"age {name}" for name in ages]
     frame = pd.DataFrame({"score": [0.5, 1.0, 1.5, 2.0]})
-    found = labels(frame, columns=("score",), widths={"score": 1}, edges="paper")
-    assert found.tolist() == [*("score 0–1", "score 0–1", "score 1–2", "score 1–2")]
+    result = labels(frame, columns=("score",), widths={"score": 1}, edges="paper")
+    assert result.tolist() == [*("score 0–1", "score 0–1", "score 1–2", "score 1–2")]
 
 
 @settings(deadline=None)

@@ -9,7 +9,8 @@ from fairdash.datasets.checks import features as feature_checks
 from fairdash.datasets.column_kinds import SCREEN_COLUMNS
 from fairdash.datasets.guessing import column_facts, counts
 
-N_COLUMNS, N_ROWS = 3 * SCREEN_COLUMNS, 60
+N_COLUMNS = 3 * SCREEN_COLUMNS
+N_ROWS = 60
 SEX, HIRED = 2 * SCREEN_COLUMNS, 2 * SCREEN_COLUMNS + 7  # places of named columns
 
 

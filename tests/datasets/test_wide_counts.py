@@ -56,7 +56,8 @@ def test_rows_of_counts_hold_all_people_once(colleges):
 
 
 def test_an_audit_of_them_has_the_rates_of_the_columns(colleges):
-    wide, rows = find_wide_counts(colleges), rows_of_counts(colleges)
+    wide = find_wide_counts(colleges)
+    rows = rows_of_counts(colleges)
     dataset = make_dataset(rows, wide.roles, name="IPEDS")
     assert dataset.n_people == colleges["APPLCN"].sum()
     question = tables.TableQuestion(
@@ -135,8 +136,8 @@ def test_the_command_line_writes_rows_that_it_can_audit(colleges, tmp_path):
         app, ["data", "counts", str(tmp_path / "adm.csv"), str(rows)]
     )
     assert done.exit_code == 0, done.output
-    said, command = done.output.splitlines()
-    assert said.endswith("20 of 120 counts are missing.")
+    text, command = done.output.splitlines()
+    assert text.endswith("20 of 120 counts are missing.")
     audited = CliRunner().invoke(app, command.split()[1:])
     assert audited.exit_code == 0, audited.output
     assert "20 of 120 counts are missing" in audited.output

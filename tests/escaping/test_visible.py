@@ -20,10 +20,10 @@ def test_a_text_is_read_back_from_what_is_shown_of_it(text):
 
 @given(ANY_TEXT)
 def test_nothing_that_is_shown_acts_on_a_screen_or_is_lost_by_it(text):
-    shown = visible(text)
-    assert shown == shown.strip()
-    assert "  " not in shown
-    for mark in shown:
+    content = visible(text)
+    assert content == content.strip()
+    assert "  " not in content
+    for mark in content:
         kind = unicodedata.category(mark)
         assert kind not in ("Cc", "Cs", "Co", "Zl", "Zp")
         assert unicodedata.bidirectional(mark) not in {
@@ -67,18 +67,18 @@ def test_what_cannot_be_seen_becomes_a_sign(text, shown):
 def test_a_table_is_read_back_with_its_names():
     texts = in_every_place()
     table = pd.DataFrame({name: [name, "x"] for name in texts})
-    shown = visible_table(table)
-    assert [read_back(name) for name in shown] == texts
-    assert [read_back(cell) for cell in shown.iloc[0]] == texts
+    frame = visible_table(table)
+    assert [read_back(name) for name in frame] == texts
+    assert [read_back(cell) for cell in frame.iloc[0]] == texts
     assert list(table) == texts  # the table itself is another
 
 
 def test_numbers_and_missing_cells_of_a_table_stay():
     table = pd.DataFrame({"n": [1.5, None], "s": ["a", None], "l": [["x "], []]})
-    shown = visible_table(table)
-    pd.testing.assert_series_equal(shown["n"], table["n"])
-    assert shown["s"].isna().tolist() == [False, True]
-    assert shown["l"].tolist() == [["x␣"], []]
+    frame = visible_table(table)
+    pd.testing.assert_series_equal(frame["n"], table["n"])
+    assert frame["s"].isna().tolist() == [False, True]
+    assert frame["l"].tolist() == [["x␣"], []]
 
 
 @pytest.mark.parametrize("mark", MARKS)

@@ -21,7 +21,8 @@ def newcombe_interval(positives, n, other_positives, other_n, confidence=0.95):
 
     p, low, high = wilson(np.asarray(positives), np.asarray(n))
     q, least, most = wilson(np.asarray(other_positives), np.asarray(other_n))
-    down, up = np.hypot(p - low, most - q), np.hypot(high - p, q - least)
+    down = np.hypot(p - low, most - q)
+    up = np.hypot(high - p, q - least)
     return p - q - down, p - q + up
 
 

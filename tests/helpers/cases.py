@@ -47,12 +47,12 @@ def paired(
         How many axes the sample has in all combinations; 1 is each value once.
     """
     cases = list(product(*(range(len(axis)) for axis in axes)))
-    left = {met for case in cases for met in _met(case, together)}
+    unmet = {met for case in cases for met in _met(case, together)}
     sample = set()
-    while left:
-        best = max(cases, key=lambda case: len(left & _met(case, together)))
+    while unmet:
+        best = max(cases, key=lambda case: len(unmet & _met(case, together)))
         sample.add(best)
-        left -= _met(best, together)
+        unmet -= _met(best, together)
     params = []
     for case in cases:
         values = [axis[place] for axis, place in zip(axes, case, strict=True)]

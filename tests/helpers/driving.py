@@ -95,11 +95,11 @@ def settle(page):
 def lasting_faults(page, *rules):
     """Return what axe finds serious, also a second later: what is redrawn is pale."""
     settle(page)
-    if found := faults(page, *rules):
+    if problems := faults(page, *rules):
         page.wait_for_timeout(1000)
         settle(page)
-        found = faults(page, *rules)
-    return found
+        problems = faults(page, *rules)
+    return problems
 
 
 def faults(page, *rules):

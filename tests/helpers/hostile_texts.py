@@ -36,7 +36,8 @@ MARKS = (
 )
 PLACES = ("{}", "team{}", "{}team", "te{}am", "team {}", "{} team", "te {} am")
 # every text begins and ends with a letter that a page writes nowhere else
-FIRST, LAST = "Ж", "Щ"
+FIRST = "Ж"
+LAST = "Щ"
 _IN_A_TEXT = 4  # marks
 _IN_NO_TABLE = set("\x00\r\ufeff")  # a CSV file keeps none of these
 _SIGN = re.compile("␣|↵|⟨U\\+([0-9A-F]{4,6})⟩")

@@ -71,11 +71,11 @@ def mortgages(n_rows: int = 200_000, seed: int = 0) -> pd.DataFrame:
     )  # fmt: skip
     state = rng.choice(["CA", "TX", "OH", "GA"], n_rows)
     denied = 0.2 + 0.15 * ((race == "Black or African American") & (state == "OH"))
-    other = rng.random(n_rows)
+    uniform = rng.random(n_rows)
     action = np.where(rng.random(n_rows) < denied, 3, 1)
-    action = np.where(other < 0.03, 2, action)
+    action = np.where(uniform < 0.03, 2, action)
     for code, start in ((4, 0.70), (5, 0.82), (6, 0.88), (7, 0.98), (8, 0.99)):
-        action = np.where(other > start, code, action)
+        action = np.where(uniform > start, code, action)
     incomes = rng.integers(20, 400, n_rows)
     columns: dict[str, object] = {
         "activity_year": np.full(n_rows, 2023),
@@ -130,7 +130,9 @@ def mortgages(n_rows: int = 200_000, seed: int = 0) -> pd.DataFrame:
 def approved_by_hand(table: pd.DataFrame) -> pd.Series:
     """Return the share approved of those decided, White and Black, by pandas alone."""
     decided = table[table["action_taken"].isin([1, 2, 3])]
-    known = decided[
+    complete = decided[
         decided["derived_race"].isin(["White", "Black or African American"])
     ]
-    return known["action_taken"].isin([1, 2]).groupby(known["derived_race"]).mean()
+    return (
+        complete["action_taken"].isin([1, 2]).groupby(complete["derived_race"]).mean()
+    )

@@ -122,9 +122,9 @@ class Provider:
         return facts | self.metadata
 
     def _token(self, nonce):
-        now = int(time.time())
+        seconds = int(time.time())
         claims = {"iss": self.address, "aud": "fairdash", "sub": "1", "nonce": nonce}
-        claims |= {"iat": now, "exp": now + 600, "email": "ann@example.org"}
+        claims |= {"iat": seconds, "exp": seconds + 600, "email": "ann@example.org"}
         claims |= self.claims
         token = jwt.encode({"alg": "RS256", "kid": "1"}, claims, self._key)
         return {"access_token": "1", "token_type": "Bearer", "id_token": token}

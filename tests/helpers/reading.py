@@ -26,7 +26,7 @@ def button(page, label):
 
 def widget(page, kind, label):
     """Return the first widget of a kind that is called ``label``."""
-    return next(each for each in page.get(kind) if each.label == label)
+    return next(item for item in page.get(kind) if item.label == label)
 
 
 def labels(page):
@@ -43,8 +43,8 @@ def words(page):
     """Return everything the page says."""
     texts = [*page.title, *page.header, *page.markdown, *page.caption]
     boxes = [*page.error, *page.warning, *page.info]
-    said = [str(text.value) for text in [*texts, *boxes]]
-    return "\n".join([*said, *(box.proto.title for box in boxes)])
+    sentences = [str(text.value) for text in [*texts, *boxes]]
+    return "\n".join([*sentences, *(box.proto.title for box in boxes)])
 
 
 def figures(page):

@@ -43,16 +43,17 @@ def train(dataset_id, kind):
 
 def exported(dataset_id, model, seeds, part="test"):
     """Return the decisions of a model on the rows of a part, of some seeds."""
-    dataset, tables = ui.store().dataset(dataset_id), []
+    dataset = ui.store().dataset(dataset_id)
+    tables = []
     for trial in model.trials:
         if trial.seed in seeds:
-            where = getattr(split(dataset, trial.seed), part)
-            scores = ui.store().artifact(trial.key).scores()[where]
+            places = getattr(split(dataset, trial.seed), part)
+            scores = ui.store().artifact(trial.key).scores()[places]
             rows = {
                 "seed": trial.seed,
-                "y": dataset.y[where],
-                "group": dataset.sensitive_features[where],
-                "branch": dataset.frame["branch"].iloc[where].to_numpy(),
+                "y": dataset.y[places],
+                "group": dataset.sensitive_features[places],
+                "branch": dataset.frame["branch"].iloc[places].to_numpy(),
                 "score": scores.astype(float),
                 "decided": (scores > 0.5).astype(int),
             }

@@ -148,7 +148,8 @@ def prisoners(n=1200, seed=0):
     )
 
 
-NUMBERS, WORDS = ["age", "skill"], ["branch", "origin"]
+NUMBERS = ["age", "skill"]
+WORDS = ["branch", "origin"]
 MODELS = {
     "logistic": LogisticRegression(),
     "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),

@@ -119,7 +119,8 @@ class ModelFacts:
         for _, part in self.rows.groupby("seed"):
             table = part.groupby("group")["decision"].agg(["sum", "size"])
             rates = table["sum"] / table["size"]
-            high, low = table.loc[rates.idxmax()], table.loc[rates.idxmin()]
+            high = table.loc[rates.idxmax()]
+            low = table.loc[rates.idxmin()]
             counts = [[count] for row in (high, low) for count in row]
             ends.append(newcombe_interval(*map(np.asarray, counts), 0.95)[1][0])
         return float(np.mean(ends))
@@ -129,7 +130,8 @@ class ModelFacts:
 
         Decisions are dealt to the groups of a subgroup by chance; mean over seeds.
         """
-        rng, floors = np.random.default_rng(0), []
+        rng = np.random.default_rng(0)
+        floors = []
         for _, part in self.rows.groupby("seed"):
             local = self.local(part).set_index("subgroup")["local_di"]
             largest = np.full(draws, np.nan)
@@ -145,7 +147,8 @@ class ModelFacts:
     def rates(self, part: pd.DataFrame) -> "pd.Series[float]":
         """Return the measure by group over the rows of one seed."""
         value, counted = _MEASURED[self.measure](part)
-        part, value = part[counted], value[counted]
+        part = part[counted]
+        value = value[counted]
         sums = (value * part["weight"]).groupby(part["group"]).sum()
         return sums / part["weight"].groupby(part["group"]).sum()
 
@@ -228,8 +231,8 @@ class Facts:
     @cached_property
     def models(self) -> dict[str, Setting]:
         """The models of the run by label, the plain one first."""
-        known = trials.known_models(self.store, self.dataset_id, self.run)
-        return {model.label: model for model in known}
+        expected = trials.known_models(self.store, self.dataset_id, self.run)
+        return {model.label: model for model in expected}
 
     @cached_property
     def seeds(self) -> list[int]:
@@ -246,20 +249,23 @@ class Facts:
         return self._models[key]
 
     def _exported(self, label: str, part: str, seeds: tuple[int, ...]) -> ModelFacts:
-        frame, question = self.table.frame(), self.question
+        frame = self.table.frame()
+        question = self.question
         subgroups = question.subgroups(self.table.subgroups)
-        beside = pd.DataFrame({"subgroup": subgroups.label(frame)})
+        frame_of_labels = pd.DataFrame({"subgroup": subgroups.label(frame)})
         weight = self.table.roles.sample_weight
-        beside["weight"] = 1.0 if weight is None else frame[weight].astype(float)
+        frame_of_labels["weight"] = (
+            1.0 if weight is None else frame[weight].astype(float)
+        )
         model = self.models[label].id
         tables = []
-        asked = self.seeds if question.seed is None else [question.seed]
-        for seed in seeds or asked:
+        query = self.seeds if question.seed is None else [question.seed]
+        for seed in seeds or query:
             exported = portable.predictions(
                 self.store, self.run, model, seed, question.rule
             )
             rows = exported[exported["part"] == part].assign(seed=seed)
-            tables.append(_people(rows.join(beside, on="row")))
+            tables.append(_people(rows.join(frame_of_labels, on="row")))
         rows = pd.concat(tables, ignore_index=True)
         measure = question.measure if question.measure in MEASURES else "selection_rate"
         return ModelFacts(label, rows, subgroups.min_size, measure)
@@ -271,7 +277,8 @@ class Facts:
 
     def named_in(self, text: str) -> set[str]:
         """Return the labels of all models that a text names."""
-        named, rest = set(), text
+        named = set()
+        rest = text
         for label in sorted(self.models, key=len, reverse=True):
             if label in rest:
                 named.add(label)
@@ -291,8 +298,8 @@ class Facts:
         clear = (before["gap"].abs() > errors * before["error"]) & (
             after["gap"].abs() > errors * after["error"]
         )
-        other = np.sign(before["gap"]) != np.sign(after["gap"])
-        turned = set(clear[clear & other].reset_index()["subgroup"])
+        another = np.sign(before["gap"]) != np.sign(after["gap"])
+        turned = set(clear[clear & another].reset_index()["subgroup"])
         model = self.model(label)
         for _, part in model.rows.groupby("seed"):  # each seed can tell its gap
             local = model.local(part).set_index("subgroup")["local_di"]
@@ -304,22 +311,25 @@ class Facts:
 
         Rows are paired: right by one model and wrong by the other.
         """
-        plain, model = self.model(PLAIN).rows, self.model(label).rows
+        plain = self.model(PLAIN).rows
+        model = self.model(label).rows
         keys = ["seed", "row"]
-        both = plain.merge(model, on=keys, suffixes=("_plain", ""))
-        change = (both["decision"] == both["outcome"]).astype(float) - (
-            both["decision_plain"] == both["outcome"]
+        merged = plain.merge(model, on=keys, suffixes=("_plain", ""))
+        change = (merged["decision"] == merged["outcome"]).astype(float) - (
+            merged["decision_plain"] == merged["outcome"]
         )
-        n = len(both) / both["seed"].nunique()
-        return float(np.average(change, weights=both["weight"])), change.std() / n**0.5
+        n = len(merged) / merged["seed"].nunique()
+        return float(
+            np.average(change, weights=merged["weight"])
+        ), change.std() / n**0.5
 
 
 def _people(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each person, numbered anew, where rows are counts."""
     if "people" not in rows:
         return rows
-    each = rows.loc[rows.index.repeat(rows["people"])]
-    return each.assign(row=np.arange(len(each))).reset_index(drop=True)
+    repeated = rows.loc[rows.index.repeat(rows["people"])]
+    return repeated.assign(row=np.arange(len(repeated))).reset_index(drop=True)
 
 
 def _rarer(share: float) -> float:

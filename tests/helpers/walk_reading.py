@@ -50,9 +50,9 @@ class Reading:
     def of(cls, name: str, page: Any) -> "Reading":
         """Read a page of `AppTest`."""
         boxes = [*page.error, *page.warning, *page.info]
-        said = [f"{box.proto.title} {box.value}" for box in page.error]
+        messages = [f"{box.proto.title} {box.value}" for box in page.error]
         failures = [element.value for element in page.exception]
-        failures += [words for words in said if "incident" in words]
+        failures += [words for words in messages if "incident" in words]
         paragraphs = [*page.markdown, *page.caption, *boxes]
         texts = [as_read(element.value) for element in paragraphs]
         texts += [as_read(box.proto.title) for box in boxes]
@@ -61,7 +61,7 @@ class Reading:
         return cls(
             page=name,
             failures=failures,
-            refusals=[words for words in said if words not in failures],
+            refusals=[words for words in messages if words not in failures],
             headlines=[as_read(header.value) for header in page.header],
             texts=[text for text in texts if text and text not in _MENU],
             chip=pills[0].value if pills else None,

@@ -51,8 +51,8 @@ def no_number_is_missing(reading: Reading, facts: Facts) -> Iterator[str]:
         if _MISSING.search(sentence):
             yield f"a text holds no number: {sentence!r}"
     for label, text in _true_cards(reading, facts).items():
-        shown = reading.cards[label].value
-        if shown == _wording.UNDEFINED != text:
+        entries = reading.cards[label].value
+        if entries == _wording.UNDEFINED != text:
             yield f"card {label!r} is a dash, the number is {text}"
 
 
@@ -84,10 +84,12 @@ def headlines_name_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     chip = facts.label_of(reading.chip)
     if chip is None or not reading.headlines:
         return
-    others = facts.named_in(reading.headlines[0]) - {chip, PLAIN}
-    others -= {label for label in others if f", against {label}," in reading.prose}
-    if others:
-        yield f"the chip is {chip}, the headline names {', '.join(sorted(others))}"
+    other_names = facts.named_in(reading.headlines[0]) - {chip, PLAIN}
+    other_names -= {
+        label for label in other_names if f", against {label}," in reading.prose
+    }
+    if other_names:
+        yield f"the chip is {chip}, the headline names {', '.join(sorted(other_names))}"
     if "Model" in reading.cards and reading.cards["Model"].value != chip:
         yield f"the chip is {chip}, the sliders are at {reading.cards['Model'].value}"
 
@@ -95,9 +97,9 @@ def headlines_name_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
 def cards_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
     """Numbers on cards are those of the exported predictions of that model."""
     for label, text in _true_cards(reading, facts).items():
-        shown = reading.cards[label].value
-        if shown not in (text, _wording.UNDEFINED):
-            yield f"card {label!r} shows {shown}, the number is {text}"
+        entries = reading.cards[label].value
+        if entries not in (text, _wording.UNDEFINED):
+            yield f"card {label!r} shows {entries}, the number is {text}"
 
 
 def figures_are_of_the_chip(reading: Reading, facts: Facts) -> Iterator[str]:
@@ -154,7 +156,8 @@ def a_model_that_decides_nothing_is_said_so(
         return
     if not _is_computed(facts):  # of rankings and numbers nothing is decided
         return
-    headline, model = reading.headlines[0], facts.model(chip)
+    headline = reading.headlines[0]
+    model = facts.model(chip)
     parts = ("test", "validation") if reading.page == "Sweep" else ("test",)
     idle = not all(facts.model(chip, part).decides for part in parts)
     if idle != bool(_IDLE.search(headline)):
@@ -247,8 +250,8 @@ def a_limit_kept_on_test_rows_is_said_kept(
     if metric not in _LIMITED:
         return
     gap = facts.model(chip).means()[_LIMITED[metric]]
-    said = {"also on test rows": True, "not on test rows": False}.get(card.note)
-    if said is not None and said != (gap <= limit):
+    verdict = {"also on test rows": True, "not on test rows": False}.get(card.note)
+    if verdict is not None and verdict != (gap <= limit):
         yield (
             f"{labels[0]!r} of {chip}: {card.value}, {card.note!r}; the gap on test "
             f"rows is {_wording.gap_size(gap)}, the limit {_wording.gap_size(limit)}"
@@ -292,15 +295,15 @@ def what_chance_reaches_is_simulated(reading: Reading, facts: Facts) -> Iterator
     if chip is None or card is None or not _is_plain_rate(facts):
         return
     floor = 100 * facts.model(chip).by_chance()
-    shown = re.match(r"[\d.]+", card.value)
-    if math.isnan(floor) or shown is None:
-        if not math.isnan(floor) or shown is not None:
+    number = re.match(r"[\d.]+", card.value)
+    if math.isnan(floor) or number is None:
+        if not math.isnan(floor) or number is not None:
             yield f"the largest gap by chance is {card.value}, simulated {floor:.1f}"
         return
-    if abs(float(shown[0]) - floor) > 0.5 + _SIMULATED * floor:
+    if abs(float(number[0]) - floor) > 0.5 + _SIMULATED * floor:
         yield f"the largest gap by chance is {card.value}, simulated {floor:.1f} pt"
     for reach in _CHANCE.findall(reading.prose):
-        if abs(float(reach) - float(shown[0])) > _ROUNDED:
+        if abs(float(reach) - float(number[0])) > _ROUNDED:
             yield f"a fair model can reach {reach}, the card says {card.value}"
 
 
@@ -309,15 +312,15 @@ def what_is_possible_is_an_end_of_an_interval(
 ) -> Iterator[str]:
     """ "Gaps up to" is the far end of Newcombe's interval, for all pairs at once."""
     chip = facts.label_of(reading.chip)
-    said = _UP_TO.findall(reading.headlines[0]) if reading.headlines else []
-    if chip is None or not said or not _is_plain_rate(facts):
+    limits = _UP_TO.findall(reading.headlines[0]) if reading.headlines else []
+    if chip is None or not limits or not _is_plain_rate(facts):
         return
     n_groups = facts.model(chip).rows["group"].nunique()
     pairs = n_groups * (n_groups - 1) // 2
     near, far = (facts.model(chip).reaches(1 - 0.05 / n) for n in (1, pairs))
     near.append(facts.model(chip).reach_of_largest())
     far.append(near[-1])
-    for possible in map(float, said):
+    for possible in map(float, limits):
         ends = [(100 * low, 100 * high) for low, high in zip(near, far, strict=True)]
         fits = (lo - _ROUNDED <= possible <= hi + _ROUNDED for lo, hi in ends)
         if not any(fits):
@@ -399,7 +402,8 @@ def _is_computed(facts: Facts) -> bool:
 
 def _front_faults(reading: Reading, facts: Facts) -> Iterator[str]:
     for setting in reading.settings:
-        label, metrics = setting["label"], setting["metrics"]
+        label = setting["label"]
+        metrics = setting["metrics"]
         means = facts.model(label).means()
         true = [means["accuracy"], means["gap"], means["worst"]]
         names = "accuracy", "demographic_parity_difference", "worst_1_di"
@@ -413,8 +417,8 @@ def _numbers_of(facts: Facts, chip: str, limit: float) -> list[float]:
     numbers: list[float] = []
     models = [facts.model(label) for label in (PLAIN, chip)]
     means = [model.means() for model in models]
-    for each in means:
-        numbers += each.values()
+    for item in means:
+        numbers += item.values()
     numbers += [means[1][name] - means[0][name] for name in means[0]]
     for model in models:
         numbers += model.local_gaps.tolist()
@@ -437,11 +441,12 @@ def _axes_of(figure: dict[str, Any]) -> list[str]:
 
 
 def _axis_faults(figure: dict[str, Any], name: str) -> Iterator[str]:
-    axis, letter = figure["layout"][name], name[0]
-    own = letter + name.removeprefix(f"{letter}axis")
+    axis = figure["layout"][name]
+    letter = name[0]
+    piece = letter + name.removeprefix(f"{letter}axis")
     data: list[float] = []
     for trace in figure["data"]:
-        if trace.get(f"{letter}axis", letter) == own:
+        if trace.get(f"{letter}axis", letter) == piece:
             data += _numbers_of_trace(trace, letter)
     title = (axis.get("title") or {}).get("text", "")
     if not data:
@@ -470,7 +475,8 @@ def _numbers_of_trace(trace: dict[str, Any], letter: str) -> list[float]:
 
 
 def _close(first: Any, second: Any) -> bool:
-    first, second = np.asarray(first, float), np.asarray(second, float)
+    first = np.asarray(first, float)
+    second = np.asarray(second, float)
     return first.shape == second.shape and bool(np.allclose(first, second, atol=1e-6))
 
 

@@ -37,33 +37,33 @@ class Step:
 
     def is_offered(self, page: Any) -> bool:
         """Tell whether the control is there and has the value among its options."""
-        there = [w for w in page.get(self.kind) if w.label == self.label]
-        if not there or self.kind not in _OF_OPTIONS:
-            return bool(there)
+        widgets = [w for w in page.get(self.kind) if w.label == self.label]
+        if not widgets or self.kind not in _OF_OPTIONS:
+            return bool(widgets)
         values = self.value if isinstance(self.value, list) else [self.value]
-        return set(values) <= set(there[0].options)
+        return set(values) <= set(widgets[0].options)
 
     def holds(self, page: Any) -> bool:
         """Tell whether the control has the value, where it is still there."""
-        there = [w for w in page.get(self.kind) if w.label == self.label]
-        if not there:
+        widgets = [w for w in page.get(self.kind) if w.label == self.label]
+        if not widgets:
             return True
-        shown = _shown(there[0], self.kind)
+        numbers = _shown(widgets[0], self.kind)
         if self.label == "Models":  # the model looked at is always among them
-            return set(self.value) <= set(shown)
-        return bool(shown == self.value)
+            return set(self.value) <= set(numbers)
+        return bool(numbers == self.value)
 
 
 def controls(page: Any) -> list[tuple[str, str]]:
     """Return kind and label of each control that can be set, the first of a label."""
     kinds = (*_OF_OPTIONS, *_OF_NUMBERS, *_SWITCHES)
-    each = [
+    values = [
         (kind, widget.label)
         for kind in kinds
         for widget in page.get(kind)
         if not widget.proto.disabled and widget.label not in _AWAY
     ]
-    return list(dict.fromkeys(each))
+    return list(dict.fromkeys(values))
 
 
 def steps(
@@ -92,10 +92,11 @@ def _values(widget: Any, kind: str) -> Iterator[Any]:
 
 def _numbers(widget: Any) -> Iterator[float]:
     """Return the ends of a range and numbers inside it, on its grid."""
-    step, now = widget.step or 1, widget.value or 0
-    low = widget.min if widget.min is not None else now - 2 * step
-    high = widget.max if widget.max is not None else now + 20 * step
-    whole = isinstance(now, int) and isinstance(step, int)
+    step = widget.step or 1
+    current = widget.value or 0
+    low = widget.min if widget.min is not None else current - 2 * step
+    high = widget.max if widget.max is not None else current + 20 * step
+    whole = isinstance(current, int) and isinstance(step, int)
     for share in (0.0, 0.1, 0.3, 0.6, 1.0):
         number = min(low + step * round(share * (high - low) / step), high)
         yield int(number) if whole else round(float(number), 6)

@@ -68,9 +68,9 @@ def rewritten(file, to, change=None, **contents):
 def test_the_files_of_samples_are_of_this_version_and_small():
     files = [finished_file(name) for name in SAMPLES]
     for name, file in zip(SAMPLES, files, strict=True):
-        known = facts(file)
-        assert known["version"] == RESULTS_VERSION, "run sample_data/make_runs.py"
-        assert known["runs"][0]["spec"]["data"]["sample"] == name
+        contents = facts(file)
+        assert contents["version"] == RESULTS_VERSION, "run sample_data/make_runs.py"
+        assert contents["runs"][0]["spec"]["data"]["sample"] == name
     assert all(file.stat().st_size < 4e6 for file in files)
 
 
@@ -97,16 +97,16 @@ def unpacked(tmp_path_factory, finished_sweep):
 
 
 def test_a_file_becomes_a_finished_run(unpacked):
-    one, run = unpacked
-    assert unpack_runs(one, finished_file("hiring")).runs == [run]
-    assert not engine_lives(one.home)
-    snapshot = one.snapshot(run)
+    first_store, run = unpacked
+    assert unpack_runs(first_store, finished_file("hiring")).runs == [run]
+    assert not engine_lives(first_store.home)
+    snapshot = first_store.snapshot(run)
     assert snapshot.run.status == "finished"
-    dataset = one.dataset(snapshot.run.dataset_id)
+    dataset = first_store.dataset(snapshot.run.dataset_id)
     trials = expand(SweepSpec.of_run(snapshot.run.spec), dataset.key)
     assert [trial.key for trial in snapshot.trials] == [t.key for t in trials]
     for trial in snapshot.trials:
-        artifact = one.artifact(trial.key)
+        artifact = first_store.artifact(trial.key)
         test = split(dataset, trial.seed).test
         right = accuracy_score(dataset.y[test], artifact.scores()[test] > 0.5)
         assert trial.row["test_accuracy"] == pytest.approx(right)
@@ -117,15 +117,16 @@ def test_a_file_becomes_a_finished_run(unpacked):
 
 
 def test_a_run_of_a_file_becomes_the_same_file(unpacked, stores, tmp_path):
-    one, run = unpacked
-    _, other = stores
-    snapshot = one.snapshot(run)
+    first_store, run = unpacked
+    _, second_store = stores
+    snapshot = first_store.snapshot(run)
     again = tmp_path / "again.zip"
-    pack_runs(one, [run], again, rows=False)
-    copied = other.snapshot(unpack_runs(other, again).runs[0])
+    pack_runs(first_store, [run], again, rows=False)
+    copied = second_store.snapshot(unpack_runs(second_store, again).runs[0])
     assert [t.row for t in copied.trials] == [t.row for t in snapshot.trials]
     for trial in snapshot.trials:
-        first, second = one.artifact(trial.key), other.artifact(trial.key)
+        first = first_store.artifact(trial.key)
+        second = second_store.artifact(trial.key)
         assert (first.scores() == second.scores()).all()
         if first.ratio() is not None:
             np.testing.assert_allclose(first.ratio(), second.ratio(), rtol=0.01)
@@ -136,41 +137,46 @@ def test_a_run_of_a_file_becomes_the_same_file(unpacked, stores, tmp_path):
 
 def test_a_run_with_its_rows_is_the_same_in_an_empty_home(swept, stores):
     store, run, file = swept
-    other, _ = stores
-    assert unpack_runs(other, file) == ([run], "tau=0.6&model=ab")
-    assert unpack_runs(other, file).runs == [run]
-    assert len(other.runs()) == 1
-    there, here = store.snapshot(run), other.snapshot(run)
-    assert (here.run.name, here.run.status) == (there.run.name, "finished")
-    assert here.run.summary == there.run.summary
+    second_store, _ = stores
+    assert unpack_runs(second_store, file) == ([run], "tau=0.6&model=ab")
+    assert unpack_runs(second_store, file).runs == [run]
+    assert len(second_store.runs()) == 1
+    original = store.snapshot(run)
+    received = second_store.snapshot(run)
+    assert (received.run.name, received.run.status) == (original.run.name, "finished")
+    assert received.run.summary == original.run.summary
     pd.testing.assert_frame_equal(
-        store.dataset(there.run.dataset_id).frame,
-        other.dataset(here.run.dataset_id).frame,
+        store.dataset(original.run.dataset_id).frame,
+        second_store.dataset(received.run.dataset_id).frame,
     )
-    for first, second in zip(there.trials, here.trials, strict=True):
+    for first, second in zip(original.trials, received.trials, strict=True):
         assert first.row == second.row
-        kept, copied = store.artifact(first.key), other.artifact(second.key)
-        np.testing.assert_array_equal(kept.scores(), copied.scores())
-        curves = kept.history(), copied.history()  # columns in any order
+        original_artifact = store.artifact(first.key)
+        copied = second_store.artifact(second.key)
+        np.testing.assert_array_equal(original_artifact.scores(), copied.scores())
+        curves = original_artifact.history(), copied.history()  # columns in any order
         pd.testing.assert_frame_equal(*curves, check_like=True)
-        assert (kept.ratio() is None) == (copied.ratio() is None)
-        if kept.ratio_history() is not None:
-            for name, values in kept.ratio_history().items():
+        assert (original_artifact.ratio() is None) == (copied.ratio() is None)
+        if original_artifact.ratio_history() is not None:
+            for name, values in original_artifact.ratio_history().items():
                 np.testing.assert_array_equal(values, copied.ratio_history()[name])
 
 
 def test_a_run_with_its_rows_predicts_and_is_not_trained_twice(swept, stores):
     store, run, file = swept
-    other, _ = stores
-    unpack_runs(other, file)
+    second_store, _ = stores
+    unpack_runs(second_store, file)
     rows = people(50, seed=9)
     np.testing.assert_array_equal(
-        *(portable.exported(one, run).predict_proba(rows) for one in (store, other))
+        *(
+            portable.exported(home, run).predict_proba(rows)
+            for home in (store, second_store)
+        )
     )
-    here = other.snapshot(run)
-    again = queue(other, SweepSpec.of_run(here.run.spec))
-    run_open(other)
-    assert other.run(again).summary == store.run(run).summary
+    received = second_store.snapshot(run)
+    again = queue(second_store, SweepSpec.of_run(received.run.spec))
+    run_open(second_store)
+    assert second_store.run(again).summary == store.run(run).summary
 
 
 def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
@@ -179,16 +185,17 @@ def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
     store, run, _ = swept
     small = tmp_path / "small.zip"
     pack_runs(store, [run], small, rows=False)
-    other, _ = stores
-    other.add_table(people().to_csv(index=False).encode(), "people.csv")
-    unpack_runs(other, small)
+    second_store, _ = stores
+    second_store.add_table(people().to_csv(index=False).encode(), "people.csv")
+    unpack_runs(second_store, small)
     record = store.run(run)
     dataset = store.dataset(record.dataset_id)
     labels = SweepSpec.of_run(record.spec).subgroups.label(dataset.frame)
     seen = set()
     for trial in store.snapshot(run).trials:
-        kept, copied = store.artifact(trial.key), other.artifact(trial.key)
-        history = kept.ratio_history()
+        original_artifact = store.artifact(trial.key)
+        copied = second_store.artifact(trial.key)
+        history = original_artifact.ratio_history()
         if history is None:
             assert copied.weight_spread() is None
             continue
@@ -213,7 +220,9 @@ def test_without_rows_weights_keep_their_spread_and_those_of_the_first_seed(
         if trial.seed:
             assert copied.ratio() is None
         else:
-            np.testing.assert_allclose(copied.ratio(), kept.ratio(), rtol=0.006)
+            np.testing.assert_allclose(
+                copied.ratio(), original_artifact.ratio(), rtol=0.006
+            )
     assert seen == {0, 1}
 
 
@@ -221,15 +230,16 @@ def test_a_summary_of_pages_moves_with_its_run_as_plain_json(
     swept, stores, tmp_path, thorough
 ):
     store, run, _ = swept
-    name, other_name = "0123456789abcdef", "fedcba9876543210"
+    name = "0123456789abcdef"
+    other_name = "fedcba9876543210"
     store.keep_summary(run, name, zlib.compress(b'{"settings": [1.5, null]}'))
     store.keep_summary(run, other_name, zlib.compress(b'{"settings": []}'))
     file = tmp_path / "summarised.zip"
     pack_runs(store, [run], file)
-    one, other = stores
-    unpack_runs(one, file)
-    kept = {n: zlib.decompress(c) for n, c in one.summaries(run).items()}
-    assert kept == {name: b'{"settings":[1.5,null]}', other_name: b'{"settings":[]}'}
+    first_store, second_store = stores
+    unpack_runs(first_store, file)
+    stored = {n: zlib.decompress(c) for n, c in first_store.summaries(run).items()}
+    assert stored == {name: b'{"settings":[1.5,null]}', other_name: b'{"settings":[]}'}
     # what is not plain JSON of a reasonable size is left out, and made anew by a page
     member = f"{run} {name}.summary"
     crafted = [
@@ -242,16 +252,16 @@ def test_a_summary_of_pages_moves_with_its_run_as_plain_json(
     ]
     for content in crafted if thorough else crafted[::3]:
         rewritten(file, tmp_path / "crafted.zip", **{member: content})
-        unpack_runs(other, tmp_path / "crafted.zip")
-        assert list(other.summaries(run)) == [other_name]
-        other.delete_run(run)
+        unpack_runs(second_store, tmp_path / "crafted.zip")
+        assert list(second_store.summaries(run)) == [other_name]
+        second_store.delete_run(run)
     for summary in store.summaries(run):
         store.delete_summary(run, summary)
 
 
 def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
     store, run, _ = swept
-    other = str(tmp_path / "new")
+    new_home = str(tmp_path / "new")
     data = store.run(run).dataset_id
     record = store.dataset_record(data)
     wanted = Subgroups(columns=("age",), min_size=30)
@@ -263,10 +273,10 @@ def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
     file = tmp_path / "moved.zip"
     done = call("export", run, "--out", file, "--home", store.home)
     assert done.exit_code == 0, done.output
-    done = call("import", file, "--home", other)
+    done = call("import", file, "--home", new_home)
     assert done.exit_code == 0, done.output
     assert f"run={run}" in done.output
-    moved = open_store(other)
+    moved = open_store(new_home)
     assert moved.dataset_record(data).subgroups == wanted
     assert moved.table_format(record.table_sha256) is not None
     moved.close()
@@ -289,7 +299,7 @@ def test_the_shell_moves_runs_and_what_pages_show(swept, tmp_path):
     pd.testing.assert_frame_equal(rows[0][names], rows[1][names])
     third.close()
     for wrong in (("export", "none", "--out", file), ("import", table)):
-        refused = call(*wrong, "--home", other)
+        refused = call(*wrong, "--home", new_home)
         assert refused.exit_code == 2
         assert len(refused.stderr.strip().splitlines()) == 1
 
@@ -310,13 +320,13 @@ def test_a_run_of_other_keys_is_refused_with_what_to_do(swept, stores, tmp_path)
 
 def test_another_table_under_the_same_digest_is_refused(swept, stores, tmp_path):
     _, _, file = swept
-    other, _ = stores
+    second_store, _ = stores
     digest = of(facts(file))["spec"]["data"]["table"]
     changed = people().assign(age=30)
     changed.to_parquet(tmp_path / "t.parquet", index=False)
     contents = {f"{digest}.parquet": (tmp_path / "t.parquet").read_bytes()}
     hostile = rewritten(file, tmp_path / "b.zip", **contents)
-    assert other.add_table(people_csv(), "people.csv") == digest
+    assert second_store.add_table(people_csv(), "people.csv") == digest
     with pytest.raises(ValueError, match="its rows are others"):
-        unpack_runs(other, hostile)
-    pd.testing.assert_frame_equal(other.table(digest), people())
+        unpack_runs(second_store, hostile)
+    pd.testing.assert_frame_equal(second_store.table(digest), people())

@@ -127,15 +127,15 @@ def variations(bundle, server):
     """
     _, facts = bundle
     user = server.other.home.name
-    others = {"": user, "id": OTHER_RUN, "table": f"../users/{user}"}
-    made = []
+    replacements = {"": user, "id": OTHER_RUN, "table": f"../users/{user}"}
+    calls = []
     for i, place in enumerate(places(facts)):
         for j in range(AT_EACH):
             field = Field(place, VALUES[(i + j * 3) % len(VALUES)])
-            new = changed(facts, field, others)
+            new = changed(facts, field, replacements)
             if new is not None:
-                made.append((field, new, may_be_imported(facts, field, new)))
-    return made
+                calls.append((field, new, may_be_imported(facts, field, new)))
+    return calls
 
 
 def test_the_bundle_is_imported_as_it_is(bundle, server):

@@ -28,46 +28,55 @@ PINS = {
 def hashed(name):
     """The requirements of a file: name, version and marker of each, all with hashes."""
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
-    found = HASHED.findall(text)
-    assert len(found) == len(re.findall(r"^\w", text, re.MULTILINE))  # none without
+    matches = HASHED.findall(text)
+    assert len(matches) == len(re.findall(r"^\w", text, re.MULTILINE))  # none without
     return [
-        (canonicalize_name(one), Version(version).public, marker.removeprefix(" ;"))
-        for one, version, marker, _ in found
+        (canonicalize_name(first), Version(version).public, marker.removeprefix(" ;"))
+        for first, version, marker, _ in matches
     ]
 
 
 def installed():
     """Return the version of all that fairdash and its extras need, by name."""
     extras = PROJECT["optional-dependencies"].values()
-    left = [*PROJECT["dependencies"], *(one for group in extras for one in group)]
-    waiting, seen, found = [Requirement(one) for one in left], set(), {}
+    remaining = [
+        *PROJECT["dependencies"],
+        *(requirement for group in extras for requirement in group),
+    ]
+    waiting = [Requirement(requirement) for requirement in remaining]
+    seen = set()
+    requirements = {}
     while waiting:
-        one = waiting.pop()
-        wanted = {"", *one.extras}
-        if one.marker and not any(one.marker.evaluate({"extra": e}) for e in wanted):
+        requirement = waiting.pop()
+        wanted = {"", *requirement.extras}
+        if requirement.marker and not any(
+            requirement.marker.evaluate({"extra": e}) for e in wanted
+        ):
             continue
-        key = canonicalize_name(one.name), frozenset(one.extras)
+        key = canonicalize_name(requirement.name), frozenset(requirement.extras)
         if key in seen:
             continue
         seen.add(key)
         try:
-            found[key[0]] = Version(version(one.name)).public  # no "+cpu"
+            requirements[key[0]] = Version(
+                version(requirement.name)
+            ).public  # no "+cpu"
         except PackageNotFoundError:  # for another system
             continue
-        for text in requires(one.name) or ():
+        for text in requires(requirement.name) or ():
             need = Requirement(text)
             marker = need.marker
             if not marker or any(marker.evaluate({"extra": e}) for e in wanted):
                 need.marker = None
                 waiting.append(need)
-    del found["fairdash"]  # an extra of it names others
-    return found
+    del requirements["fairdash"]  # an extra of it names others
+    return requirements
 
 
 def test_everything_that_is_needed_is_pinned_at_the_version_that_is_tested():
-    found = installed()
-    assert len(found) > 100
-    assert {name: PINS.get(name) for name in found} == found
+    versions = installed()
+    assert len(versions) > 100
+    assert {name: PINS.get(name) for name in versions} == versions
 
 
 def test_every_pin_is_needed_and_every_file_of_it_has_its_hash():
@@ -79,8 +88,8 @@ def test_every_pin_is_needed_and_every_file_of_it_has_its_hash():
         for name, version, marker in rows
         if name not in build and (not marker or Marker(marker).evaluate())
     }
-    here = {name: PINS[name] for name in installed()}
-    assert wanted == here
+    first_place = {name: PINS[name] for name in installed()}
+    assert wanted == first_place
     elsewhere = {name: v for rows in files.values() for name, v, _ in rows}
     assert {name: elsewhere.get(name) for name in PINS} == PINS
 
@@ -88,9 +97,9 @@ def test_every_pin_is_needed_and_every_file_of_it_has_its_hash():
 def test_the_oldest_versions_have_hashes_too():
     oldest = (ROOT / "constraints-oldest.txt").read_text()
     pins = dict(re.findall(r"^(\S+)==(\S+)$", oldest, re.MULTILINE))
-    known = {name: version for name, version, _ in hashed("oldest")}
+    expected = {name: version for name, version, _ in hashed("oldest")}
     assert len(pins) >= 4
-    assert {name: known[name] for name in pins} == pins
+    assert {name: expected[name] for name in pins} == pins
 
 
 def test_everything_that_make_installs_has_its_hash():

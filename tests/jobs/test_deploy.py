@@ -72,24 +72,26 @@ def scaled():
 
 def lines():
     text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
-    found = (line.partition(" ") for line in text.splitlines() if line[:1] not in "#")
-    return [(name, rest.strip()) for name, _, rest in found if name]
+    pairs = (line.partition(" ") for line in text.splitlines() if line[:1] not in "#")
+    return [(name, rest.strip()) for name, _, rest in pairs if name]
 
 
 def test_all_services_share_home_and_certificates(services):
     more = {"app2", "app3", "balancer"} & services.keys()
     assert services.keys() == OURS | OTHERS | more
     for name in OURS - {"bucket"} | more - {"balancer"}:
-        one = services[name]
-        assert {"home:/home/fairdash/data", f"tls:{TLS}"} <= set(one["volumes"])
-        assert one["environment"]["DASK_CONFIG"] == f"{TLS}/dask.yaml"
-    for one in services.values():  # each waits for services that are there
-        assert one.get("depends_on", {}).keys() <= services.keys()
-    known = {**dict(lines())}["ENV"]
-    assert "FAIRDASH_HOME=/home/fairdash/data" in known
+        service = services[name]
+        assert {"home:/home/fairdash/data", f"tls:{TLS}"} <= set(service["volumes"])
+        assert service["environment"]["DASK_CONFIG"] == f"{TLS}/dask.yaml"
+    for service in services.values():  # each waits for services that are there
+        assert service.get("depends_on", {}).keys() <= services.keys()
+    environment = {**dict(lines())}["ENV"]
+    assert "FAIRDASH_HOME=/home/fairdash/data" in environment
     folders = "mkdir -m 700 data tls"  # or the volumes would belong to root
     assert folders in [rest for name, rest in lines() if name == "RUN"]
-    (port,) = [port for one in services.values() for port in one.get("ports", ())]
+    (port,) = [
+        port for service in services.values() for port in service.get("ports", ())
+    ]
     assert port.startswith("127.0.0.1:")  # nobody is let in past the proxy
     assert "8501/ready" in services["app"]["healthcheck"]["test"][-1]
     root = typer.main.get_command(app)
@@ -99,12 +101,12 @@ def test_all_services_share_home_and_certificates(services):
 
 
 def test_every_container_is_bounded_and_has_no_rights_of_root(services):
-    for name, one in services.items():
-        assert {"mem_limit", "pids_limit"} <= one.keys(), name
-        assert one["security_opt"] == ["no-new-privileges:true"], name
+    for name, service in services.items():
+        assert {"mem_limit", "pids_limit"} <= service.keys(), name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
         if name not in OTHERS:
-            assert one["read_only"] is True, name
-            assert one["cap_drop"] == ["ALL"], name
+            assert service["read_only"] is True, name
+            assert service["cap_drop"] == ["ALL"], name
 
 
 def test_what_is_up_is_asked_whether_it_works(services):
@@ -129,11 +131,11 @@ def test_what_is_up_is_asked_whether_it_works(services):
 def test_an_image_has_the_version_as_its_tag(services):
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text())
     tag = f"fairdash:{pyproject['project']['version']}"
-    for name, one in services.items():
+    for name, service in services.items():
         if name == "balancer":
-            assert one["image"] == tag.replace("fairdash", "fairdash-balancer")
+            assert service["image"] == tag.replace("fairdash", "fairdash-balancer")
         elif name not in OTHERS:
-            assert one["image"] == tag
+            assert service["image"] == tag
     assert f"-t {tag} " in (DEPLOY / "Containerfile").read_text()
     assert f"-t {tag} " in (ROOT / "docs" / "start" / "operator.md").read_text()
 
@@ -210,7 +212,7 @@ def test_an_image_is_built_of_what_it_needs_alone():
 def test_an_image_takes_nothing_without_its_hash():
     steps = [rest for name, rest in lines() if name == "RUN" and "pip" in rest]
     installed = re.findall(r"pip install ([^&]*)", " ".join(steps))
-    *others, ours = installed
-    assert len(others) == 2
-    assert all("--require-hashes --no-deps -r" in one for one in others)
+    *commands, ours = installed
+    assert len(commands) == 2
+    assert all("--require-hashes --no-deps -r" in command for command in commands)
     assert "--no-deps --no-build-isolation" in ours

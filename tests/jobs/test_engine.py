@@ -156,7 +156,8 @@ def test_start_up_is_at_normal_niceness_and_training_below(store, ask):
 
 
 def test_a_run_says_behind_how_many_others_it_waits(store, ask):
-    first, second = ask(road(LONG, tau=[0.33, 0.34])), ask(road(LONG, tau=0.35))
+    first = ask(road(LONG, tau=[0.33, 0.34]))
+    second = ask(road(LONG, tau=0.35))
     wait_until(lambda: trains(store, first) and trains(store, second))
     third = ask(road(LONG, tau=0.36))
     wait_until(lambda: store.run(third).status == "running")
@@ -165,11 +166,11 @@ def test_a_run_says_behind_how_many_others_it_waits(store, ask):
 
 
 def test_two_sweeps_that_share_trials_train_them_once(store, ask):
-    one = ask(road(tau=[0.41, 0.42, 0.43]))
+    run_id = ask(road(tau=[0.41, 0.42, 0.43]))
     two = ask(road(tau=[0.41, 0.42, 0.43, 0.44]))
-    wait_until(lambda: over(store, one) and over(store, two))
-    assert store.run(one).status == store.run(two).status == "finished"
-    assert written(store, one).items() <= written(store, two).items()
+    wait_until(lambda: over(store, run_id) and over(store, two))
+    assert store.run(run_id).status == store.run(two).status == "finished"
+    assert written(store, run_id).items() <= written(store, two).items()
 
 
 def bits(artifact):
@@ -199,19 +200,21 @@ def test_workers_train_the_models_that_one_process_trains(store, tmp_path, monke
     again = trained(alone, SweepSpec.from_yaml(spec.to_yaml()))
     assert [t.key for t in again.trials] == [t.key for t in snapshot.trials]
     for trial in snapshot.trials:
-        here, there = alone.artifact(trial.key), store.artifact(trial.key)
-        assert bits(here) == bits(there), trial
+        expected = alone.artifact(trial.key)
+        received = store.artifact(trial.key)
+        assert bits(expected) == bits(received), trial
     alone.close()
 
 
 def test_a_run_that_does_not_listen_is_killed_alone(store, ask):
-    doomed, other = ask(road(STUBBORN, tau=0.53)), ask(road(LONG, tau=0.54))
+    doomed = ask(road(STUBBORN, tau=0.53))
+    other_run = ask(road(LONG, tau=0.54))
     wait_until(lambda: store.snapshot(doomed).count("running") == 1)
-    wait_until(lambda: trains(store, other))
+    wait_until(lambda: trains(store, other_run))
     cancel(store, doomed)
     wait_until(lambda: over(store, doomed))
-    epoch = store.snapshot(other).trials[0].progress.epoch
-    wait_until(lambda: store.snapshot(other).trials[0].progress.epoch > epoch)
+    epoch = store.snapshot(other_run).trials[0].progress.epoch
+    wait_until(lambda: store.snapshot(other_run).trials[0].progress.epoch > epoch)
     after = ask(road(tau=0.55))
     wait_until(lambda: over(store, after))
     assert store.run(after).status == "finished"
@@ -244,12 +247,12 @@ def test_the_engine_answers_nobody_without_its_certificate(home):
     engine.ensure_engine(home)
     wait_until((home / "engine.json").exists)
     address = json.loads((home / "engine.json").read_text())["scheduler"]
-    where = urlsplit(address)
-    assert (where.scheme, where.hostname) == ("tls", "127.0.0.1")
+    parts = urlsplit(address)
+    assert (parts.scheme, parts.hostname) == ("tls", "127.0.0.1")
     stranger = ssl.create_default_context()
     stranger.check_hostname, stranger.verify_mode = False, ssl.CERT_NONE
     with (
-        socket.create_connection((where.hostname, where.port)) as link,
+        socket.create_connection((parts.hostname, parts.port)) as link,
         pytest.raises(ssl.SSLError, match="CERTIFICATE_REQUIRED"),
         stranger.wrap_socket(link) as secret,
     ):
@@ -293,5 +296,5 @@ def test_users_share_one_engine_that_comes_back_once_after_a_kill(home, tmp_path
         for user_store in stores:
             wait_until(lambda home=user_store.home: not engine_lives(home))  # let go
             keys = [trial.key for trial in user_store.snapshot(runs[user_store]).trials]
-            kept = user_store.files.listed("artifacts")
-            assert sorted(folder.name for folder in kept) == sorted(keys)
+            stored = user_store.files.listed("artifacts")
+            assert sorted(folder.name for folder in stored) == sorted(keys)

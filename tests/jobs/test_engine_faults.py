@@ -55,9 +55,9 @@ def test_an_engine_that_cannot_begin_says_why_once_and_is_left_alone(home, monke
         for _ in range(20):  # polls of pages
             engine.ensure_engine(home)
             assert not engine_lives(home)
-        said = (home / "engine.log").read_text()
-        assert said.count("is damaged. Put a backup") == 1
-        assert "Traceback" not in said
+        log = (home / "engine.log").read_text()
+        assert log.count("is damaged. Put a backup") == 1
+        assert "Traceback" not in log
         assert engine._start_failed(home)
         monkeypatch.setattr(engine, "RETRY_SECONDS", 0)
         monkeypatch.setattr(engine.subprocess, "Popen", lambda *_, **__: "the next")

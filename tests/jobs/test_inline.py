@@ -29,7 +29,8 @@ def test_a_run_is_over_when_submit_returns_and_gives_the_figures_of_run_sweep(
     run_id = submit(store, spec)
     snapshot = store.snapshot(run_id)
     assert snapshot.run.status == "finished"
-    table, expected = snapshot.table(), run_sweep(spec)
+    table = snapshot.table()
+    expected = run_sweep(spec)
     assert table.columns.tolist() == expected.columns.tolist()
     numbers = expected.columns[expected.columns.str.match("validation_|test_")]
     assert table["key"].tolist() == expected["key"].tolist()

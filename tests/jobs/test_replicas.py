@@ -64,7 +64,7 @@ def test_users_of_two_replicas_share_one_engine_and_few_connections(replicas, tm
         ]
 
         def over(*, but=0):
-            stores = [there for _, there in pairs]
+            stores = [second_place for _, second_place in pairs]
             for store in stores:
                 wake(store)
             with stores[0].database.reading() as connection:
@@ -78,8 +78,10 @@ def test_users_of_two_replicas_share_one_engine_and_few_connections(replicas, tm
         statuses = [s.run(run).status for (s, _), run in zip(pairs, runs, strict=True)]
         assert statuses == ["finished"] * 5 + ["cancelled"]
         for user, (store, _) in zip(USERS, pairs, strict=True):
-            kept = list((tmp_path / "files" / "users" / user.id).glob("artifacts/*/*"))
-            assert len(kept) == sum(r.status == "finished" for r in store.runs())
+            artifacts = list(
+                (tmp_path / "files" / "users" / user.id).glob("artifacts/*/*")
+            )
+            assert len(artifacts) == sum(r.status == "finished" for r in store.runs())
     # of two that begin in one moment, one sees that the other has the claim, and ends
     wait_until(lambda: len(hosts(replicas)) == 1, pause=0.5)
     engine_and_workers = 2 + 2

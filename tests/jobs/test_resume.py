@@ -98,17 +98,17 @@ def test_a_configuration_of_a_changed_sample_is_refused(home, tmp_path, sample):
 
 
 def test_a_bundle_of_an_older_sample_takes_its_rows_along(tmp_path, sample):
-    one, other = (open_store(tmp_path / name) for name in ("one", "other"))
-    run_id = queue(one, asked(sample="loans"))
-    run_open(one)
+    first, second = (open_store(tmp_path / name) for name in ("one", "other"))
+    run_id = queue(first, asked(sample="loans"))
+    run_open(first)
     sample()
-    pack_runs(one, [run_id], tmp_path / "bundle.zip")
-    unpack_runs(other, tmp_path / "bundle.zip")
-    dataset = other.dataset(other.run(run_id).dataset_id)
+    pack_runs(first, [run_id], tmp_path / "bundle.zip")
+    unpack_runs(second, tmp_path / "bundle.zip")
+    dataset = second.dataset(second.run(run_id).dataset_id)
     assert dataset.n_rows == 400
-    assert dataset.key == one.dataset(one.run(run_id).dataset_id).key
-    one.close()
-    other.close()
+    assert dataset.key == first.dataset(first.run(run_id).dataset_id).key
+    first.close()
+    second.close()
 
 
 def test_rows_that_are_gone_are_not_replaced(home, tmp_path, sample):

@@ -37,9 +37,9 @@ def start(*command):
 def start_scheduler(address):
     port = urllib.parse.urlparse(address).port
     module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
-    where = ["--host", "127.0.0.1", "--port", str(port)]
-    where += ["--protocol", urllib.parse.urlparse(address).scheme]
-    return start(*module, *where, "--dashboard-address", "127.0.0.1:0")
+    options = ["--host", "127.0.0.1", "--port", str(port)]
+    options += ["--protocol", urllib.parse.urlparse(address).scheme]
+    return start(*module, *options, "--dashboard-address", "127.0.0.1:0")
 
 
 def stop(process):
@@ -50,9 +50,9 @@ def stop(process):
 
 @pytest.fixture
 def address(monkeypatch):
-    where = f"tcp://127.0.0.1:{free_port()}"
-    monkeypatch.setenv("FAIRDASH_SCHEDULER", where)
-    return where
+    place = f"tcp://127.0.0.1:{free_port()}"
+    monkeypatch.setenv("FAIRDASH_SCHEDULER", place)
+    return place
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def listens_at(process):
 
 def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, worker):
     """Workers that are told another address listen there, with their dashboard here."""
-    told = start(
+    process = start(
         *COMMAND, "cluster", "worker", address, "--workers", "1", "--host", "127.0.0.2"
     )
     # nanny, worker, dashboard
@@ -92,9 +92,9 @@ def test_workers_and_scheduler_listen_on_this_machine_alone(address, scheduler, 
     assert set(listens_at(scheduler[0])) == {"127.0.0.1"}
     try:
         both = {"127.0.0.1", "127.0.0.2"}
-        wait_until(lambda: {*listens_at(told)} == both, 90, pause=0.5)
+        wait_until(lambda: {*listens_at(process)} == both, 90, pause=0.5)
     finally:
-        stop(told)
+        stop(process)
 
 
 def test_other_machines_are_spoken_to_by_tls_alone():
@@ -115,40 +115,42 @@ def test_workers_elsewhere_have_certificates_and_a_run_outlives_their_scheduler(
     grid = {"method": "road", "params": {**MEDIUM, "fairness_weight": [0.5, 2.0]}}
     path = tmp_path / "people.csv"
     spec = specification(path, methods=[grid], seeds=[0, 1])
-    here, elsewhere, tls = (tmp_path / name for name in ("home", "elsewhere", "tls"))
-    made = CliRunner().invoke(app, ["cluster", "init", str(tls)])
-    assert made.exit_code == 0
-    assert f"DASK_CONFIG={tls}/dask.yaml" in made.output
+    home_path, elsewhere, tls = (
+        tmp_path / name for name in ("home", "elsewhere", "tls")
+    )
+    result = CliRunner().invoke(app, ["cluster", "init", str(tls)])
+    assert result.exit_code == 0
+    assert f"DASK_CONFIG={tls}/dask.yaml" in result.output
     assert {path.stat().st_mode & 0o777 for path in tls.iterdir()} == {0o600}
     again = CliRunner().invoke(app, ["cluster", "init", str(tls)])
     assert (again.exit_code, again.output.count("\n")) == (2, 1)
     monkeypatch.setenv("FAIRDASH_FILES", bucket)
     monkeypatch.setenv("DASK_CONFIG", str(tls / "dask.yaml"))
-    known = yaml.safe_load((tls / "dask.yaml").read_text())
-    known = dask.config.merge(dask.config.config, known)
+    configuration = yaml.safe_load((tls / "dask.yaml").read_text())
+    configuration = dask.config.merge(dask.config.config, configuration)
     address = f"tls://127.0.0.1:{free_port()}"
     (tmp_path / "people.csv").write_bytes(people_csv())
     with contextlib.ExitStack() as ends:
         store = ends.enter_context(contextlib.closing(open_store()))
-        ends.enter_context(dask.config.set(known))
+        ends.enter_context(dask.config.set(configuration))
         scheduler = [start_scheduler(address)]
         ends.callback(lambda: stop(scheduler[0]))
 
         def work():
             """Start a worker, as whoever restarts services does."""
-            with monkeypatch.context() as there:
-                there.setenv("FAIRDASH_HOME", str(elsewhere))
+            with monkeypatch.context() as patch:
+                patch.setenv("FAIRDASH_HOME", str(elsewhere))
                 worker = start(*COMMAND, "cluster", "worker", address, "--workers", "1")
             ends.callback(stop, worker)
 
         work()
 
         def finished():
-            engine.ensure_engine(here)
+            engine.ensure_engine(home_path)
             return [t for t in store.snapshot(run_id).trials if t.status == "finished"]
 
         monkeypatch.setenv("FAIRDASH_SCHEDULER", address)
-        with engine.attach(here):
+        with engine.attach(home_path):
             run_id = submit(store, spec)
             wait_until(finished, pause=0.3)
             done = {t.key: store.artifact(t.key).written() for t in finished()}
@@ -161,14 +163,15 @@ def test_workers_elsewhere_have_certificates_and_a_run_outlives_their_scheduler(
             assert store.artifact(key).written() == written
         snapshot = store.snapshot(run_id)
         assert snapshot.run.status == "finished"
-        through, alone = snapshot.table(), run_sweep(spec)
+        through = snapshot.table()
+        alone = run_sweep(spec)
         assert through["key"].tolist() == alone["key"].tolist()
-        apart = through["test_accuracy"] - alone["test_accuracy"]
-        assert np.abs(apart).max() < 1e-9
-        assert list(here.glob("artifacts/*/*")) == []  # nothing was trained here
+        difference = through["test_accuracy"] - alone["test_accuracy"]
+        assert np.abs(difference).max() < 1e-9
+        assert list(home_path.glob("artifacts/*/*")) == []  # nothing was trained here
         for trial in snapshot.trials:
             scores = store.artifact(trial.key).scores()
             assert (scores.shape, scores.min() >= 0) == ((600,), True)
-        wait_until_no_engine(here)
+        wait_until_no_engine(home_path)
     assert {path.name for path in elsewhere.iterdir()} >= {"tables", "artifacts"}
     assert not (elsewhere / "store.db").exists()

@@ -17,7 +17,8 @@ from fairdash.jobs._work import begin
 from fairdash.store import Homes, Store, StoreError, User, open_store
 from fairdash.store import _homes as store_homes
 
-ANN, BOB = User("a" * 16, "ann@example.org"), User("b" * 16, "bob@example.org")
+ANN = User("a" * 16, "ann@example.org")
+BOB = User("b" * 16, "bob@example.org")
 
 
 class Workers:

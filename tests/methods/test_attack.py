@@ -33,7 +33,8 @@ def metric_of(d=6, k=2):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("kind", ["distance", "loss"])
 def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):
-    network, metric = stack_of(sizes), metric_of()
+    network = stack_of(sizes)
+    metric = metric_of()
     X = torch.randn(40, 6, generator=torch.manual_seed(0))
     y = (torch.arange(40) % 2).float()
     multiplier = torch.tensor([[0.5], [2.0]])
@@ -52,11 +53,11 @@ def test_the_search_takes_the_steps_of_autograd_and_adam(sizes, kind):
         return hidden
 
     def gain(move):
-        there = outputs(X + move)
+        moved = outputs(X + move)
         if kind == "distance":
-            return 0.25 * (there - outputs(X)).square().sum(-1)
+            return 0.25 * (moved - outputs(X)).square().sum(-1)
         return torch.nn.functional.binary_cross_entropy_with_logits(
-            there[..., 0], y.expand(2, -1), reduction="none"
+            moved[..., 0], y.expand(2, -1), reduction="none"
         )
 
     def climb(width, rate, steps, value):

@@ -38,8 +38,8 @@ def test_reweighing_is_logistic_regression_with_these_weights(data):
     weights = independence_weights(y, (s == "b").astype(int))
     theirs = LogisticRegression(C=1 / (0.01 * len(y)), tol=1e-8)
     theirs.fit(X, y, sample_weight=weights)
-    found = model.predict_proba(X)
-    np.testing.assert_allclose(found, theirs.predict_proba(X), atol=1e-4)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities, theirs.predict_proba(X), atol=1e-4)
 
 
 @pytest.mark.parametrize("bound", [0.003, 0.05, 10])
@@ -67,9 +67,9 @@ def test_the_covariance_constraint_finds_the_optimum_of_a_general_solver(bound, 
         loss, np.zeros(5), jac=True, method="SLSQP", constraints=limits,
         options={"ftol": 1e-14, "maxiter": 500},
     )  # fmt: skip
-    found = np.append(model.network_.weights[0], model.network_.biases[0])
-    np.testing.assert_allclose(found, best.x, atol=2e-4)
-    assert abs(direction @ found) <= bound * (1 + 1e-4)
+    result = np.append(model.network_.weights[0], model.network_.biases[0])
+    np.testing.assert_allclose(result, best.x, atol=2e-4)
+    assert abs(direction @ result) <= bound * (1 + 1e-4)
 
 
 def test_reductions_hold_the_tolerance_in_expected_decisions(data, plain_gap):

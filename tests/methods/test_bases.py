@@ -68,9 +68,9 @@ def test_a_pipeline_gets_the_table_as_it_is_with_text_and_missing_values(cls, ro
     )
     model = cls(estimator=make_pipeline(encode, SMALL), **FEW[cls])
     model.fit(frame, y, sensitive_features=groups)
-    told = known(cls, groups)
+    arguments = known(cls, groups)
     plain = make_pipeline(encode, SMALL).fit(frame, y).predict(frame)
-    decided = model.predict(frame, **told)
+    decided = model.predict(frame, **arguments)
     assert np.mean(decided == y) > 0.65
     assert gap(decided, groups) < gap(plain, groups)
     assert model.network_.arrays() == {}  # a program is never stored
@@ -110,13 +110,13 @@ EXACT = {  # by key: settings that make it short
 def test_whole_weights_are_rows_that_often(key, rows):
     X, y, groups = rows
     model = CATALOG[key].estimator_class()(**EXACT[key])
-    told = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
+    arguments = {"sensitive_features": groups} if CATALOG[key].needs_groups else {}
     weight = np.arange(900) % 3
     often = np.repeat(np.arange(900), weight)
 
     def positive(rows, **more):
         model.fit(X[rows], y[rows], sensitive_features=groups[rows], **more)
-        return model.predict_proba(X, **told)[:, 1]
+        return model.predict_proba(X, **arguments)[:, 1]
 
     weighted = positive(slice(None), sample_weight=weight)
     np.testing.assert_allclose(weighted, positive(often), atol=1e-6)
@@ -164,12 +164,12 @@ def test_groups_of_several_columns_are_crossed(rows):
     frame = pd.DataFrame({"who": groups, "age": young})
     crossed = np.char.add(np.char.add(groups, " × "), young)
     usual = Reweighing().fit(X, y, sensitive_features=crossed)
-    for given in (frame, frame.to_numpy(), frame[["who", "age"]]):
-        model = Reweighing().fit(X, y, sensitive_features=given)
+    for features in (frame, frame.to_numpy(), frame[["who", "age"]]):
+        model = Reweighing().fit(X, y, sensitive_features=features)
         assert model.groups_.tolist() == usual.groups_.tolist()
         np.testing.assert_array_equal(model.predict_proba(X), usual.predict_proba(X))
-    one = Reweighing().fit(X, y, sensitive_features=frame[["who"]])
-    assert one.groups_.tolist() == ["a", "b"]
+    reweighing = Reweighing().fit(X, y, sensitive_features=frame[["who"]])
+    assert reweighing.groups_.tolist() == ["a", "b"]
 
 
 def test_groups_reach_a_search_that_predicts_with_them(rows):
@@ -186,10 +186,10 @@ def test_groups_reach_a_search_that_predicts_with_them(rows):
     assert (scores["test_score"] > 0.6).all()
     for method in CATALOG.values():
         model = method.estimator_class()()
-        asked = model.get_metadata_routing()
+        routing = model.get_metadata_routing()
         assert get_tags(model).needs_groups == (not model._ignores_groups)
-        assert asked.fit.requests["sensitive_features"]
-        assert ("sensitive_features" in asked.score.requests) == method.needs_groups
+        assert routing.fit.requests["sensitive_features"]
+        assert ("sensitive_features" in routing.score.requests) == method.needs_groups
 
 
 def test_weights_reach_a_model_in_a_pipeline_whose_other_steps_take_none(rows):

@@ -38,7 +38,8 @@ def test_groups_made_up_for_the_checks_are_no_copy_of_the_outcome():
 
 def test_rows_that_a_weight_repeats_are_of_one_made_up_group():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(12, 3)), np.array([0, 0, 1] * 4)
+    X = rng.normal(size=(12, 3))
+    y = np.array([0, 0, 1] * 4)
     weight = rng.integers(0, 4, 12)
     weighted = with_groups(Recorder()).fit(X, y, sample_weight=weight).groups_seen_
     times = [rows.repeat(weight, axis=0) for rows in (X, y, weighted)]

@@ -50,10 +50,10 @@ def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("typed")
     text = MODEL + "\n".join([*RIGHT, *WRONG])
     (folder / "calls.py").write_text(text)
-    own = ["--config-file=", "--cache-dir=/dev/null", "--follow-imports=silent"]
+    options = ["--config-file=", "--cache-dir=/dev/null", "--follow-imports=silent"]
     alone = ["--no-site-packages", "--ignore-missing-imports"]
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", *own, *alone, "calls.py"],
+        [sys.executable, "-m", "mypy", *options, *alone, "calls.py"],
         cwd=folder,
         env={**os.environ, "MYPYPATH": str(ROOT)},
         capture_output=True,

@@ -142,10 +142,10 @@ def test_a_callback_sees_every_epoch_and_can_stop(data):
     ],
 )
 def test_bad_parameters_and_bad_data_are_named(name, value, message, data):
-    given = {**FEW, **dict(zip("Xys", data, strict=True)), name: value}
-    X, y, s = (given.pop(part) for part in "Xys")
+    arguments = {**FEW, **dict(zip("Xys", data, strict=True)), name: value}
+    X, y, s = (arguments.pop(part) for part in "Xys")
     with pytest.raises(ValueError, match=message):
-        methods.ROAD(**given).fit(X, y, sensitive_features=s)
+        methods.ROAD(**arguments).fit(X, y, sensitive_features=s)
 
 
 def test_the_catalog_describes_the_estimators():

@@ -21,7 +21,7 @@ def double_precision():
 def layers(network):
     """Return copies of a network's weights and biases that autograd follows."""
     parts = zip(network.weights, network.biases, strict=True)
-    return [[torch.tensor(p, requires_grad=True) for p in both] for both in parts]
+    return [[torch.tensor(p, requires_grad=True) for p in pair] for pair in parts]
 
 
 def forward(parts, x):
@@ -39,14 +39,15 @@ def mmd(values, groups):
         square = cdist(one[:, None], other[:, None], "sqeuclidean")
         return sum(np.exp(-square / (2 * width**2)).mean() for width in WIDTHS)
 
-    found = []
+    problems = []
     names = np.unique(groups)
     for place, a in enumerate(names):
         for b in names[place + 1 :]:
-            x, z = values[groups == a], values[groups == b]
-            both = mean_kernel(x, x) + mean_kernel(z, z) - 2 * mean_kernel(x, z)
-            found.append(both)
-    return np.mean(found)
+            x = values[groups == a]
+            z = values[groups == b]
+            distance = mean_kernel(x, x) + mean_kernel(z, z) - 2 * mean_kernel(x, z)
+            problems.append(distance)
+    return np.mean(problems)
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
@@ -54,7 +55,8 @@ def test_the_gap_is_the_biased_estimate_and_its_slope_a_finite_difference(
     n_groups, double_precision
 ):
     rng = np.random.default_rng(n_groups)
-    values, codes = rng.gamma(1.0, 3.0, (2, 30)), rng.integers(n_groups, size=30)
+    values = rng.gamma(1.0, 3.0, (2, 30))
+    codes = rng.integers(n_groups, size=30)
     groups = Groups(torch.tensor(codes), n_groups + 1)  # one is not in this batch
     gap, slope = group_mmd(torch.tensor(values), groups)
     for model in (0, 1):
@@ -62,8 +64,8 @@ def test_the_gap_is_the_biased_estimate_and_its_slope_a_finite_difference(
         for row in (0, 7):
             moved = values[model].copy()
             moved[row] += 1e-5
-            found = (mmd(moved, codes) - mmd(values[model], codes)) / 1e-5
-            assert float(slope[model, row]) == pytest.approx(found, abs=1e-5)
+            numeric = (mmd(moved, codes) - mmd(values[model], codes)) / 1e-5
+            assert float(slope[model, row]) == pytest.approx(numeric, abs=1e-5)
 
 
 def curvature(parts, X, y):
@@ -76,10 +78,10 @@ def curvature(parts, X, y):
         )
         return torch.autograd.grad(loss, x, create_graph=True)[0]
 
-    here = slope(X)
-    signs = here.detach().sign()
+    slope_here = slope(X)
+    signs = slope_here.detach().sign()
     moved = X + signs / signs.norm(dim=1, keepdim=True).clamp(min=1)
-    return (slope(moved) - here).norm(dim=1)
+    return (slope(moved) - slope_here).norm(dim=1)
 
 
 SETTINGS = [(0.7, 30.0), (3.0, 100.0)]
@@ -93,22 +95,26 @@ def test_the_predictors_gradient_is_that_of_the_loss(
     method, constraints, n_groups, double_precision
 ):
     rng = np.random.default_rng(n_groups)
-    X, y = torch.tensor(rng.normal(size=(40, 5))), rng.integers(2, size=40)
-    y, s = torch.tensor(y), torch.tensor(rng.integers(n_groups, size=40))
+    X = torch.tensor(rng.normal(size=(40, 5)))
+    y = rng.integers(2, size=40)
+    y = torch.tensor(y)
+    s = torch.tensor(rng.integers(n_groups, size=40))
     batch = Batch(X, y.double(), Groups(s, n_groups))
     models = [method(constraints, fairness_weight=weight) for weight, _ in SETTINGS]
     for model, (_, curved) in zip(models, SETTINGS, strict=True):
         model.curvature_weight = curved
     cpu = torch.device("cpu")
     trainer = method._trainer_class(models, batch, seeds=[1, 2], device=cpu)
-    f, g = trainer.predictor.networks(), trainer.adversary.networks()
+    f = trainer.predictor.networks()
+    g = trainer.adversary.networks()
     with torch.no_grad():
         logits = trainer.predictor.forward(X)[..., 0]
         inputs = trainer._adversary_inputs(logits, batch)
         _, slope = group_cross_entropy(trainer.adversary.forward(inputs), batch.groups)
         trainer.fit_predictor(logits, slope, None, batch)
     for i, (weight, curved) in enumerate(SETTINGS):
-        predictor, adversary = layers(f[i]), layers(g[i])
+        predictor = layers(f[i])
+        adversary = layers(g[i])
         hidden, output = forward(predictor, X)
         if constraints == "equalized_odds":
             hidden = torch.cat([hidden, y[:, None]], dim=1)

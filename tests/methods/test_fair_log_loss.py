@@ -25,7 +25,8 @@ KINK_X = [
 KINK_Y = [0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0]
 KINK_A = [1] * 9 + [0] * 7
 
-E1, E0 = [0.9, 0.7, 0.55, 0.3], [0.6, 0.25, 0.2, 0.1, 0.05]
+E1 = [0.9, 0.7, 0.55, 0.3]
+E0 = [0.6, 0.25, 0.2, 0.1, 0.05]
 
 
 def problem(seed):
@@ -58,12 +59,12 @@ def problem(seed):
 def test_the_multiplier_of_the_certified_case():
     multiplier = fair_log_loss_multiplier(E1, E0, 9)
     assert multiplier == pytest.approx(1400 / 1521, abs=1e-12)
-    one = play(np.log(E1) - np.log1p(-np.array(E1)), np.full(4, multiplier * 9 / 4))
+    value = play(np.log(E1) - np.log1p(-np.array(E1)), np.full(4, multiplier * 9 / 4))
     two = play(np.log(E0) - np.log1p(-np.array(E0)), np.full(5, -multiplier * 9 / 5))
     level = 0.4828571428571429
-    np.testing.assert_allclose(one.p, [level, level, level, 0.3], atol=1e-12)
+    np.testing.assert_allclose(value.p, [level, level, level, 0.3], atol=1e-12)
     np.testing.assert_allclose(two.p, [0.6, *[0.3964285714285714] * 4], atol=1e-12)
-    np.testing.assert_allclose(one.q, [1, 1, 1, 0.7349112426035503], atol=1e-12)
+    np.testing.assert_allclose(value.q, [1, 1, 1, 0.7349112426035503], atol=1e-12)
     np.testing.assert_allclose(two.q, [0.20236686390532543, 0, 0, 0, 0], atol=1e-12)
 
 
@@ -75,9 +76,13 @@ def test_the_multiplier_of_the_certified_case():
 def test_the_multiplier_makes_the_means_equal(e1, e0, others):
     n = len(e1) + len(e0) + others
     multiplier = fair_log_loss_multiplier(e1, e0, n)
-    p1, p0 = len(e1) / n, len(e0) / n
+    p1 = len(e1) / n
+    p0 = len(e0) / n
     assert abs(multiplier) <= p1 + p0 + 1e-12
-    first, second, one, zero = np.array(e1), np.array(e0), p1, p0
+    first = np.array(e1)
+    second = np.array(e0)
+    one = p1
+    zero = p0
     if multiplier < 0:
         first, second, one, zero = second, first, p0, p1
     if multiplier:
@@ -134,10 +139,15 @@ def test_the_optimum_is_that_of_a_search_written_from_the_definitions(
     def reduced(theta):
         """max over lambda of L, with lambda from the level of the water."""
         score = expit(design @ theta)
-        one, zero = cell & (s == 1), cell & (s == 0)
-        lam = fair_log_loss_multiplier(score[one], score[zero], len(y))
-        p, q = score.copy(), score.copy()
-        for rows, a in ((one, lam / one.mean()), (zero, -lam / zero.mean())):
+        group_one = cell & (s == 1)
+        zero = cell & (s == 0)
+        lam = fair_log_loss_multiplier(score[group_one], score[zero], len(y))
+        p = score.copy()
+        q = score.copy()
+        for rows, a in (
+            (group_one, lam / group_one.mean()),
+            (zero, -lam / zero.mean()),
+        ):
             if a > 0:
                 p[rows] = np.minimum(score[rows], 1 / a)
             elif a < 0:
@@ -215,17 +225,17 @@ def test_the_group_as_a_feature_is_a_column_that_says_it(constraints):
     model, without = FairLogLoss(constraints).fit_many(
         points, X, y, sensitive_features=s
     )
-    told = np.column_stack([X, s == 1, s == 2])
-    column = FairLogLoss(constraints).fit(told, y, sensitive_features=s)
+    features = np.column_stack([X, s == 1, s == 2])
+    column = FairLogLoss(constraints).fit(features, y, sensitive_features=s)
     np.testing.assert_allclose(model.coef_[0], column.coef_[0, :-2], atol=1e-7)
     np.testing.assert_allclose(
         model.group_offsets_, [0, *column.coef_[0, -2:]], atol=1e-7
     )
-    expected = column.predict_proba(told, sensitive_features=s)
-    found = model.predict_proba(X, sensitive_features=s)
-    np.testing.assert_allclose(found, expected, atol=1e-7)
+    expected = column.predict_proba(features, sensitive_features=s)
+    probabilities = model.predict_proba(X, sensitive_features=s)
+    np.testing.assert_allclose(probabilities, expected, atol=1e-7)
     again = TruncatedLogistic.from_arrays(model.network_.arrays())
-    np.testing.assert_array_equal(again.positive(X, s), found[:, 1])
+    np.testing.assert_array_equal(again.positive(X, s), probabilities[:, 1])
     assert not without.group_offsets_.any()
     arrays = without.network_.arrays()
     del arrays["offsets"]  # as older versions stored it

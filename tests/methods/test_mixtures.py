@@ -85,10 +85,13 @@ def test_one_model_chosen_among_several_is_none(key, rows):
 @pytest.mark.parametrize("key", MIXTURES)
 def test_drawn_decisions_have_the_expected_gap_and_error(key, rows, fitted):
     X, y, groups = rows
-    model, known = fitted[key], routed(key, groups)
-    h = model.predict_proba(X, **known)[:, 1]
+    model = fitted[key]
+    arguments = routed(key, groups)
+    h = model.predict_proba(X, **arguments)[:, 1]
     assert ((h > 0.05) & (h < 0.95)).any(), "nothing is drawn"
-    draws = np.stack([model.predict(X, random_state=k, **known) for k in range(300)])
+    draws = np.stack(
+        [model.predict(X, random_state=k, **arguments) for k in range(300)]
+    )
     rates = np.array([draws[:, groups == name].mean() for name in "ab"])
     signed = draws[:, groups == "a"].mean(1) - draws[:, groups == "b"].mean(1)
     row = evaluate(y, Drawn(h), sensitive_features=groups).iloc[0]
@@ -101,11 +104,11 @@ def test_drawn_decisions_have_the_expected_gap_and_error(key, rows, fitted):
     )
     accuracy = np.mean(y * h + (1 - y) * (1 - h))
     assert row["accuracy"] == pytest.approx(accuracy)
-    assert model.score(X, y, **known) == pytest.approx(accuracy)
+    assert model.score(X, y, **arguments) == pytest.approx(accuracy)
     right = (draws == y).mean(1)
     assert abs(right.mean() - accuracy) < 4 * right.std() / np.sqrt(len(draws))
     weight = np.arange(len(y))
-    assert model.score(X, y, sample_weight=weight, **known) == pytest.approx(
+    assert model.score(X, y, sample_weight=weight, **arguments) == pytest.approx(
         np.average(y * h + (1 - y) * (1 - h), weights=weight)
     )
 
@@ -113,13 +116,13 @@ def test_drawn_decisions_have_the_expected_gap_and_error(key, rows, fitted):
 @pytest.mark.parametrize("key", MIXTURES)
 def test_the_constraint_holds_in_expectation_over_draws(key, rows, fitted):
     X, y, groups = rows
-    known = routed(key, groups)
-    h = fitted[key].predict_proba(X, **known)[:, 1]
+    arguments = routed(key, groups)
+    h = fitted[key].predict_proba(X, **arguments)[:, 1]
     plain = gap(LogisticRegression().fit(X, y).predict(X), groups)
     promised = {"reductions": 0.05, "hardt": 0.005, "noisy_ideal": plain / 2}[key]
     assert gap(h, groups) < promised
     draws = np.stack(
-        [fitted[key].predict(X, random_state=k, **known) for k in range(100)]
+        [fitted[key].predict(X, random_state=k, **arguments) for k in range(100)]
     )
     assert gap(draws.mean(0), groups) < promised + 0.01
 
@@ -136,8 +139,8 @@ def test_repeated_calls_agree_whatever_the_batch_and_the_seed_decides(
     np.testing.assert_array_equal(
         model.predict(X[some], **routed(key, groups[some])), whole[some]
     )
-    other = model.predict(X, random_state=1, **routed(key, groups))
-    assert (other != whole).any()
+    other_draw = model.predict(X, random_state=1, **routed(key, groups))
+    assert (other_draw != whole).any()
     anew = [model.predict(X, random_state=None, **routed(key, groups)) for _ in "ab"]
     assert (anew[0] != anew[1]).any()
 

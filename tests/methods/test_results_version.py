@@ -37,9 +37,9 @@ def trained(method):
     X = rng.normal(size=(ROWS, 4)).astype(np.float32)
     X[:, 0] += group
     y = (X[:, 0] + X[:, 1] + rng.logistic(size=ROWS) > 0.5).astype(int)
-    known = {param.name for param in method.params}
+    names = {param.name for param in method.params}
     short = SHORT | SHORTER.get(method.key, {})
-    params = {name: value for name, value in short.items() if name in known}
+    params = {name: value for name, value in short.items() if name in names}
     model = method.estimator(params, random_state=0)
     model.fit(X, y, sensitive_features=group)
     groups = {"sensitive_features": group[:12]} if method.needs_groups else {}

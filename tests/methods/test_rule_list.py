@@ -41,7 +41,8 @@ def every_list(X, y, group, *, odds, tolerance, kept, most, cost, least):
     options = list(product(range(len(conditions)), (0, 1)))
     for length in range(most + 1):
         for rules in product(options, repeat=length):
-            decided, free = np.zeros(len(y), int), np.ones(len(y), bool)
+            decided = np.zeros(len(y), int)
+            free = np.ones(len(y), bool)
             small = False
             for condition, decision in rules:
                 caught = free & met[condition]
@@ -144,7 +145,8 @@ def test_rules_in_the_words_of_the_table_decide_as_the_list_does(job):
     assert words[-1] == "else"
     assert any(word.endswith(f" {job}") for word in words)
     assert len(words) == len(model.rules_) + 1 > 2
-    decided, free = np.zeros(n, int), np.ones(n, bool)
+    decided = np.zeros(n, int)
+    free = np.ones(n, bool)
     for text, decision in zip(words, model.network_.decisions, strict=True):
         caught = free & applies(text.removeprefix("else ").removeprefix("if "), frame)
         decided[caught] = decision
@@ -169,7 +171,8 @@ def applies(text, frame):
 
 
 def test_without_a_rule_of_enough_rows_the_list_is_its_default():
-    X, y = np.eye(60)[:, :2], np.arange(60) % 3 == 0
+    X = np.eye(60)[:, :2]
+    y = np.arange(60) % 3 == 0
     model = RobustFairCORELS(min_support=0.2, random_state=0)
     model.fit(X, y, sensitive_features=np.arange(60) % 2)
     assert (model.rules_, model.default_) == ([], 0)

@@ -7,7 +7,8 @@ from cases import sampled
 
 from fairdash.methods import ROAD, NoisyGroupsDRO, SenSeI
 
-LAMBDA, TAU = (0, 0.5, 1, 2, 5, 9), (0.05, 0.1, 0.3, 0.6, 1, 2)
+LAMBDA = (0, 0.5, 1, 2, 5, 9)
+TAU = (0.05, 0.1, 0.3, 0.6, 1, 2)
 POINTS = [
     {"fairness_weight": weight, "tau": tau, "fair_radius": tau, "slack": tau / 10}
     | {"tv_radius": tau / 4}
@@ -74,7 +75,8 @@ def test_a_model_has_the_same_bits_in_any_stack(
 
 
 def test_a_model_has_the_same_bits_whatever_the_number_of_threads():
-    data, few = rows("mixed", 2, n=3000), {"n_epochs": 2, "batch_size": 512}
+    data = rows("mixed", 2, n=3000)
+    few = {"n_epochs": 2, "batch_size": 512}
     threads = torch.get_num_threads()
     try:
         models = []

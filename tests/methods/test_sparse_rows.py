@@ -45,14 +45,16 @@ def test_products_equal_the_dense_ones(n_rows, n_outputs, n_models, seed):
     def draw(*shape):
         return torch.randn(n_models, *shape, generator=generator, dtype=X.dtype)
 
-    weight, bias = draw(X.shape[1], n_outputs), draw(1, n_outputs)
+    weight = draw(X.shape[1], n_outputs)
+    bias = draw(1, n_outputs)
     delta = draw(n_rows, n_outputs)
     split = SparseRows(rows, columns, n_models)
     assert split.shape == rows.shape
     out = torch.empty_like(delta)
     affine(split, weight, bias, out=out)
     torch.testing.assert_close(out, rows @ weight + bias)
-    into, into_bias = torch.empty_like(weight), torch.empty_like(bias)
+    into = torch.empty_like(weight)
+    into_bias = torch.empty_like(bias)
     gradients(split, delta, weight=into, bias=into_bias)
     torch.testing.assert_close(into, rows.T @ delta)
     torch.testing.assert_close(into_bias, delta.sum(1, keepdim=True))

@@ -89,21 +89,21 @@ def test_a_product_alone_has_the_bits_it_has_in_a_stack(
     if processor != "this one":
         monkeypatch.setattr(products, "is_steady", lambda: False)
     (n, k, m), generator = sizes, torch.Generator().manual_seed(1)
-    left = laid_out((3, n, k), left_transposed, generator)
+    left_matrix = laid_out((3, n, k), left_transposed, generator)
     right = laid_out((3, k, m), right_transposed, generator)
     plus = None
     if added:
         wide = m if added[1] == -1 else 1
         plus = torch.randn(3, 1, wide, generator=generator)
-    together = product(left, right, plus=plus)
-    exact = left.double() @ right.double() + (0 if plus is None else plus)
+    together = product(left_matrix, right, plus=plus)
+    exact = left_matrix.double() @ right.double() + (0 if plus is None else plus)
     torch.testing.assert_close(together.double(), exact, rtol=1e-5, atol=1e-4)
     for i in range(3):
-        one = None if plus is None else plus[i : i + 1]
+        row = None if plus is None else plus[i : i + 1]
         out = torch.empty(1, n, m)
-        alone = product(left[i : i + 1], right[i : i + 1], plus=one)
+        alone = product(left_matrix[i : i + 1], right[i : i + 1], plus=row)
         assert torch.equal(alone, together[i : i + 1])
-        product(left[i : i + 1], right[i : i + 1], plus=one, out=out)
+        product(left_matrix[i : i + 1], right[i : i + 1], plus=row, out=out)
         assert torch.equal(out, together[i : i + 1])
 
 

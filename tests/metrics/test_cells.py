@@ -61,8 +61,8 @@ def estimate_by_hand(rows, inside, measure, *, plain):
         effective = mass.sum() ** 2 / (mass**2).sum()
         if variance > 1e-15 and rate * (1 - rate) > 1e-12:
             effective = min(rate * (1 - rate) / variance, n)
-        alike = (mass**2).sum() ** 2 / (mass**4).sum()
-        z = student.ppf(0.975, max(alike - 1, 1))
+        kish = (mass**2).sum() ** 2 / (mass**4).sum()
+        z = student.ppf(0.975, max(kish - 1, 1))
     shrunk = z**2 / effective
     half = np.sqrt(shrunk * rate * (1 - rate) + shrunk**2 / 4)
     low, high = (rate + shrunk / 2 + sign * half for sign in (-1, 1))

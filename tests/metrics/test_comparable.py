@@ -17,11 +17,11 @@ def planted(seed, k=2, n_pairs=40, noise=0.0):
     rng = np.random.default_rng(seed)
     directions = np.linalg.qr(rng.normal(size=(6, k)))[0]
     people = rng.normal(size=(n_pairs, 6))
-    others = people + rng.normal(size=(n_pairs, k)) @ directions.T
-    others += noise * rng.normal(size=others.shape)
+    moved = people + rng.normal(size=(n_pairs, k)) @ directions.T
+    moved += noise * rng.normal(size=moved.shape)
     pairs = np.tile(np.arange(n_pairs), 2)
     order = rng.permutation(2 * n_pairs)
-    return np.vstack([people, others])[order], pairs[order], directions
+    return np.vstack([people, moved])[order], pairs[order], directions
 
 
 @examples(25)
@@ -36,7 +36,8 @@ def test_planted_directions_are_found_and_nothing_else(seed, k):
 
 def test_directions_are_the_first_singular_vectors_of_centred_groups():
     rng = np.random.default_rng(0)
-    X, groups = rng.normal(size=(90, 6)) * [5, 4, 3, 2, 1, 0.5], rng.integers(0, 20, 90)
+    X = rng.normal(size=(90, 6)) * [5, 4, 3, 2, 1, 0.5]
+    groups = rng.integers(0, 20, 90)
     frame = pd.DataFrame(X)
     centred = (frame - frame.groupby(groups).transform("mean")).to_numpy()
     vectors = np.linalg.svd(centred)[2][:3]

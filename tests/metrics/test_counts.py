@@ -55,7 +55,7 @@ def drawn(table, *, shared):
 def test_measures_and_gaps_are_those_of_repeated_rows(cells, measure):
     table, people, counts = cells
     for function in (measure_by_group, measure_gaps):
-        one, other = (
+        first, second = (
             function(
                 measure,
                 part["y"],
@@ -65,13 +65,13 @@ def test_measures_and_gaps_are_those_of_repeated_rows(cells, measure):
             )
             for part, weight in ((table, counts), (people, None))
         )
-        pd.testing.assert_frame_equal(one, other)
+        pd.testing.assert_frame_equal(first, second)
 
 
 @pytest.mark.parametrize("measure", ["selection_rate", "brier", "auc"])
 def test_gaps_inside_subgroups_are_those_of_repeated_rows(cells, measure):
     table, people, counts = cells
-    one, other = (
+    first, second = (
         LocalMeasure.of(
             measure,
             part["y"],
@@ -82,13 +82,15 @@ def test_gaps_inside_subgroups_are_those_of_repeated_rows(cells, measure):
         )
         for part, weight in ((table, counts), (people, None))
     )
-    pd.testing.assert_frame_equal(one.estimates(), other.estimates())
-    np.testing.assert_allclose(one.noise_floor().samples, other.noise_floor().samples)
+    pd.testing.assert_frame_equal(first.estimates(), second.estimates())
+    np.testing.assert_allclose(
+        first.noise_floor().samples, second.noise_floor().samples
+    )
 
 
 def test_changes_between_models_are_those_of_repeated_rows(cells):
     table, people, counts = cells
-    one, other = (
+    first, second = (
         compare(
             part["y"],
             part["pred"],
@@ -99,7 +101,7 @@ def test_changes_between_models_are_those_of_repeated_rows(cells):
         )
         for part, weight in ((table, counts), (people, None))
     )
-    pd.testing.assert_frame_equal(one, other)
+    pd.testing.assert_frame_equal(first, second)
     changes = [
         gap_change(
             part["pred"],
@@ -118,7 +120,7 @@ def test_changes_between_models_are_those_of_repeated_rows(cells):
 def test_drawn_decisions_are_those_of_repeated_rows(cells, shared):
     table, people, counts = cells
     for function in (measure_by_group, measure_gaps):
-        one, other = (
+        first, second = (
             function(
                 "selection_rate",
                 None,
@@ -130,7 +132,7 @@ def test_drawn_decisions_are_those_of_repeated_rows(cells, shared):
             )
             for part, weight in ((table, counts), (people, None))
         )
-        pd.testing.assert_frame_equal(one, other)
+        pd.testing.assert_frame_equal(first, second)
     pairs = [
         gap_change(
             part["other"],
@@ -145,13 +147,13 @@ def test_drawn_decisions_are_those_of_repeated_rows(cells, shared):
 
 def test_a_calibration_curve_is_that_of_repeated_rows(cells):
     table, people, counts = cells
-    one, other = (
+    first, second = (
         calibration_curve(
             part["y"], part["p"], sensitive_features=part["group"], sample_weight=weight
         )
         for part, weight in ((table, counts), (people, None))
     )
-    pd.testing.assert_frame_equal(one, other)
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_two_billion_people_in_eight_rows():

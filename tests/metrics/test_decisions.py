@@ -10,12 +10,12 @@ from fairdash.metrics import decision_status
 
 def test_constant_decisions_are_named():
     y = np.tile([0, 1], 50)
-    alike = np.array([np.ones(100), np.zeros(100), y, 1 - y], dtype=int)
-    found = decision_status(y, alike)
-    assert found["status"].tolist() == [
+    constant = np.array([np.ones(100), np.zeros(100), y, 1 - y], dtype=int)
+    status = decision_status(y, constant)
+    assert status["status"].tolist() == [
         "accepts all", "accepts none", "", "no better than chance",
     ]  # fmt: skip
-    assert found["selection_rate"].tolist() == [1, 0, 0.5, 0.5]
+    assert status["selection_rate"].tolist() == [1, 0, 0.5, 0.5]
 
 
 def test_a_model_decides_when_its_decisions_go_with_the_outcome():
@@ -23,12 +23,12 @@ def test_a_model_decides_when_its_decisions_go_with_the_outcome():
     chance, few = np.zeros((2, 1000), dtype=int)
     chance[np.r_[0:50, 500:550]] = 1
     few[np.r_[480:500, 960:1000]] = 1  # 40 right, 20 wrong: by chance in .006 of tables
-    found = decision_status(y, np.stack([chance, few]))["status"]
-    assert found.tolist() == ["no better than chance", ""]
+    result = decision_status(y, np.stack([chance, few]))["status"]
+    assert result.tolist() == ["no better than chance", ""]
     exact = fisher_exact([[40, 460], [20, 480]], alternative="greater").pvalue
     for level, status in ((0.9 * exact, ""), (1.1 * exact, "no better than chance")):
-        told = decision_status(y, few, confidence=1 - 2 * level)["status"].item()
-        assert (told == "") == (level > exact) == (status != "")
+        message = decision_status(y, few, confidence=1 - 2 * level)["status"].item()
+        assert (message == "") == (level > exact) == (status != "")
 
 
 def test_on_an_imbalanced_table_a_model_that_ranks_decides():
@@ -47,7 +47,8 @@ def test_nearly_alike_is_a_tenth_of_the_rarer_outcome(n_rare, n_few, mostly):
     y, few = np.zeros((2, 1000), dtype=int)
     y[:n_rare], few[:n_few] = 1, 1
     if mostly:
-        y, few = 1 - y, 1 - few
+        y = 1 - y
+        few = 1 - few
     status = decision_status(y, few)["status"].item()
     rarer = min(n_few, 1000 - n_few)
     nearly = 0 < 10 * rarer < n_rare
@@ -62,8 +63,8 @@ def test_balanced_accuracy_is_that_of_scikit_learn(seed, rate):
     rng = np.random.default_rng(seed)
     y, predicted = (rng.random((2, 60)) < [[0.5], [rate]]).astype(int)
     if np.ptp(y):
-        (found,) = decision_status(y, predicted)["balanced_accuracy"]
-        assert found == pytest.approx(balanced_accuracy_score(y, predicted))
+        (balanced,) = decision_status(y, predicted)["balanced_accuracy"]
+        assert balanced == pytest.approx(balanced_accuracy_score(y, predicted))
 
 
 def test_decisions_by_chance_are_told_from_deciding_in_the_share_stated():

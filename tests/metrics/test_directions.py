@@ -13,7 +13,8 @@ from fairdash.metrics import (
     worse_off,
 )
 
-RATE, MISSED = "selection_rate", "false_negative_rate"
+RATE = "selection_rate"
+MISSED = "false_negative_rate"
 
 
 def finding(value, *, place="18–24", sure=True, measure=RATE):
@@ -43,8 +44,8 @@ def test_a_direction_is_said_of_clear_gaps_only():
         assert direction_words(finding(0.2, sure=False), "sex", n_groups) == ""
     for value in (-0.2, 0.2):
         low, high = ("women", "men") if value < 0 else ("men", "women")
-        said = direction_words(finding(value), "sex", 3)
-        assert said == f"lowest sex: {low}, highest sex: {high}"
+        text = direction_words(finding(value), "sex", 3)
+        assert text == f"lowest sex: {low}, highest sex: {high}"
 
 
 def test_a_gap_turned_only_where_both_signs_are_sure():
@@ -57,8 +58,8 @@ def test_a_gap_turned_only_where_both_signs_are_sure():
     ]
     turned = turned_gaps(before, after)
     assert [gap.subgroup for gap in turned] == ["25–34", "18–24"]
-    said = "In 25–34 and 18–24 the gap turned against sex: women."
-    assert turned_words(turned, "sex") == said
+    text = "In 25–34 and 18–24 the gap turned against sex: women."
+    assert turned_words(turned, "sex") == text
     assert not turned_gaps(before, before)
     assert turned_gaps(after[:2], before) == [before[1], before[0]]
     unsure = [finding(0.2, sure=False), finding(0.3, place="25–34", sure=False)]
@@ -86,12 +87,12 @@ def test_gaps_of_both_ways_are_found_and_named_by_their_groups():
     rng = np.random.default_rng(5)
     opposed = both_ways([local_of(rng, 4000, [0.3, -0.3, 0.0])])
     assert {opposed.higher, opposed.lower} == {"m", "w"}
-    said = "Inside subgroups gaps point both ways, so they cancel over all rows."
-    assert opposed.words("sex", 2, over_all=False) == said
+    text = "Inside subgroups gaps point both ways, so they cancel over all rows."
+    assert opposed.words("sex", 2, over_all=False) == text
     assert "cancel in part" in opposed.words("sex", 2, over_all=True)
     three = both_ways([local_of(rng, 6000, [0.4, -0.4], groups=3)])
-    said = three.words("sex", 3, over_all=False)
-    assert said.startswith("Inside subgroups gaps between sex: m and sex: w point")
+    text = three.words("sex", 3, over_all=False)
+    assert text.startswith("Inside subgroups gaps between sex: m and sex: w point")
 
 
 @pytest.mark.parametrize(
@@ -99,10 +100,10 @@ def test_gaps_of_both_ways_are_found_and_named_by_their_groups():
 )
 def test_gaps_of_one_way_are_seldom_said_to_point_both_ways(gaps, times):
     rng = np.random.default_rng(17)
-    said = [
+    flags = [
         both_ways([local_of(rng, 800, gaps)]) is not None for _ in range(times(200))
     ]
-    assert np.mean(said) <= 0.08  # .05 and two standard errors of 200 draws
+    assert np.mean(flags) <= 0.08  # .05 and two standard errors of 200 draws
 
 
 def test_over_seeds_a_subgroup_counts_that_half_of_them_have():

@@ -51,7 +51,7 @@ def drawn(h, content, rng, times):
 def test_a_measure_of_drawn_decisions_is_the_mean_of_its_parts(measure, weighted):
     y, group, h, content = people()
     weight = np.random.default_rng(1).uniform(1, 3, 600) if weighted else None
-    each = np.ones(600) if weight is None else weight
+    item = np.ones(600) if weight is None else weight
     table = measure_by_group(
         measure, y, Drawn(h, content), sensitive_features=group, sample_weight=weight
     )
@@ -61,8 +61,8 @@ def test_a_measure_of_drawn_decisions_is_the_mean_of_its_parts(measure, weighted
             about, counted = RATES[measure]
             parts = [
                 (
-                    each * share * about(y, d),
-                    each * share * (about(y, d) & counted(y, d)),
+                    item * share * about(y, d),
+                    item * share * (about(y, d) & counted(y, d)),
                 )
                 for d, share in ((1, h), (0, 1 - h))
             ]
@@ -70,7 +70,7 @@ def test_a_measure_of_drawn_decisions_is_the_mean_of_its_parts(measure, weighted
             expected = hits[rows].sum() / whole[rows].sum()
         else:
             cost = 1.5 * h * (1 - y) + 0.5 * (1 - h) * y
-            expected = np.average(cost[rows], weights=each[rows])
+            expected = np.average(cost[rows], weights=item[rows])
         assert table["value"][code] == pytest.approx(expected)
 
 
@@ -79,9 +79,9 @@ def test_without_chance_drawn_decisions_are_plain_ones(seed, contents):
     y, group, h, content = people(seed, 200, contents)
     d = (h > 0.5).astype(int)
     for measure in RATES:
-        asked = {"sensitive_features": group}
-        plain = measure_gaps(measure, y, d, **asked)
-        same = measure_gaps(measure, y, Drawn(d.astype(float), content), **asked)
+        arguments = {"sensitive_features": group}
+        plain = measure_gaps(measure, y, d, **arguments)
+        same = measure_gaps(measure, y, Drawn(d.astype(float), content), **arguments)
         pd.testing.assert_frame_equal(plain, same, check_dtype=False)
 
 
@@ -116,8 +116,8 @@ def test_what_shared_draws_add_is_the_sum_over_their_pairs():
     h = np.where(group == 1, h, h**2)  # a mixture that looks at the group
     everyone = np.zeros(120, np.int64)
     added = [
-        Measured.of("accuracy", y, given).estimate(everyone, (1,)).error[0] ** 2
-        for given in (Drawn(h, content), Drawn(h))
+        Measured.of("accuracy", y, decisions).estimate(everyone, (1,)).error[0] ** 2
+        for decisions in (Drawn(h, content), Drawn(h))
     ]
     change = (2 * y - 1) / 120
     pairs = sum(
@@ -132,8 +132,11 @@ def test_what_shared_draws_add_is_the_sum_over_their_pairs():
 def test_intervals_of_decisions_once_drawn_cover_the_rate_of_the_population():
     # 400 tables of 600 rows from 40 kinds of people, each with draws of its own
     rng = np.random.default_rng(0)
-    chance, share = rng.uniform(size=40), rng.dirichlet(np.full(40, 5.0))
-    truth, shared, alone = chance @ share, [], []
+    chance = rng.uniform(size=40)
+    share = rng.dirichlet(np.full(40, 5.0))
+    truth = chance @ share
+    shared = []
+    alone = []
     group = np.arange(600) % 2
     for _ in range(400):
         kind = rng.choice(40, 600, p=share)
@@ -201,14 +204,14 @@ def test_changes_have_the_variance_of_the_draws(contents):
             for d in drawn(h, content, rng, 300)
         ]
     )
-    given = Drawn(h, content)
+    decisions = Drawn(h, content)
     for place, interval in enumerate(
-        (gap_change(before, given, **gap), accuracy_change(y, before, given))
+        (gap_change(before, decisions, **gap), accuracy_change(y, before, decisions))
     ):
         error = float(interval.high - interval.low) / 3.92
         assert error > 0.85 * changes[:, place].std()
     still = gap_change(before, h, **gap)  # of the mean over draws
-    wider = gap_change(before, given, **gap)
+    wider = gap_change(before, decisions, **gap)
     assert wider.value == pytest.approx(float(still.value))
     assert wider.high - wider.low > still.high - still.low
 
@@ -220,15 +223,15 @@ def test_compared_models_may_be_drawn(weighted):
     weight = np.random.default_rng(1).uniform(1, 3, 600) if weighted else None
     before = (h > 0.5).astype(int)
     inside = {"sensitive_features": group, "subgroups": place, "min_size": 20}
-    asked = {**inside, "sample_weight": weight}
-    table = compare(y, Drawn(h, content), before, **asked).set_index("metric")
-    each = np.ones(600) if weight is None else weight
+    arguments = {**inside, "sample_weight": weight}
+    table = compare(y, Drawn(h, content), before, **arguments).set_index("metric")
+    item = np.ones(600) if weight is None else weight
     gaps = [
         np.ptp(
             [
                 np.average(
                     h[(group == code) & (place == k)],
-                    weights=each[(group == code) & (place == k)],
+                    weights=item[(group == code) & (place == k)],
                 )
                 for code in (0, 1)
             ]
@@ -236,9 +239,9 @@ def test_compared_models_may_be_drawn(weighted):
         for k in range(3)
     ]
     assert table.loc["worst_1_di", "value"] == pytest.approx(max(gaps))
-    accuracy = np.average(y * h + (1 - y) * (1 - h), weights=each)
+    accuracy = np.average(y * h + (1 - y) * (1 - h), weights=item)
     assert table.loc["accuracy", "value"] == pytest.approx(accuracy)
-    once = compare(y, before, before, **asked).set_index("metric")
+    once = compare(y, before, before, **arguments).set_index("metric")
     assert table.loc["worst_1_di", "reference"] == pytest.approx(
         once.loc["worst_1_di", "value"]
     )

@@ -97,13 +97,15 @@ def test_the_mean_of_the_largest_gaps_is_between_those_of_the_largest_ends(rows)
     _, high = gap_interval(use[["rate_a", "rate_b"]] * n, n)
     for k in (2, 3):
         expected = [np.sort(end)[-k:].mean() for end in (low, high)]
-        found = row[[f"worst_{k}_di_low", f"worst_{k}_di_high"]].astype(float)
-        assert found.tolist() == pytest.approx(expected)
+        ends = row[[f"worst_{k}_di_low", f"worst_{k}_di_high"]].astype(float)
+        assert ends.tolist() == pytest.approx(expected)
 
 
 def test_balanced_accuracy_has_the_interval_of_both_recalls(rows):
     row = evaluate(rows.y, rows.scores[0], **rows.where).iloc[0]
-    value, low, high = [], [], []
+    value = []
+    low = []
+    high = []
     for outcome in (0, 1):
         right = rows.y_pred[0][rows.y == outcome] == outcome
         ends = intervals.wilson_interval(right.sum(), len(right))
@@ -112,8 +114,8 @@ def test_balanced_accuracy_has_the_interval_of_both_recalls(rows):
         high.append(ends[1] - right.mean())
     middle = np.mean(value)
     ends = [middle - np.hypot(*low) / 2, middle + np.hypot(*high) / 2]
-    found = row[["balanced_accuracy_low", "balanced_accuracy_high"]].astype(float)
-    assert found.tolist() == pytest.approx(ends)
+    result = row[["balanced_accuracy_low", "balanced_accuracy_high"]].astype(float)
+    assert result.tolist() == pytest.approx(ends)
 
 
 def test_what_is_undefined_has_no_interval():
@@ -170,7 +172,7 @@ def test_weights_count_as_rows_repeated_and_ones_as_none(rows):
     )
     weight = np.random.default_rng(3).integers(0, 5, len(rows.y))
     again = np.repeat(np.arange(len(rows.y)), weight)
-    found = evaluate(
+    evaluated = evaluate(
         rows.y, rows.scores, **rows.where, min_size=1, sample_weight=weight
     )
     repeated = evaluate(
@@ -182,7 +184,7 @@ def test_weights_count_as_rows_repeated_and_ones_as_none(rows):
     )
     ends = [name for name in plain if name.endswith(("_low", "_high"))]
     pd.testing.assert_frame_equal(
-        found.drop(columns=["n", *ends]),
+        evaluated.drop(columns=["n", *ends]),
         repeated.drop(columns=["n", *ends]),
         check_dtype=False,
     )
@@ -193,19 +195,20 @@ def test_weights_count_as_rows_repeated_and_ones_as_none(rows):
         .ends(normal_quantile(0.95))
         for decided in rows.y_pred
     ]
-    shown = found[["accuracy_low", "accuracy_high"]]
-    np.testing.assert_allclose(shown, np.array(ends)[..., 0])
-    assert (found["n"] == len(rows.y)).all()
+    values = evaluated[["accuracy_low", "accuracy_high"]]
+    np.testing.assert_allclose(values, np.array(ends)[..., 0])
+    assert (evaluated["n"] == len(rows.y)).all()
 
 
 def test_weights_say_who_does_not_decide(rows):
-    y, decided = rows.y, rows.y_pred
+    y = rows.y
+    decided = rows.y_pred
     weight = np.random.default_rng(3).integers(0, 5, len(y))
     again = np.repeat(np.arange(len(y)), weight)
-    found = decision_status(y, decided, sample_weight=weight)
+    result = decision_status(y, decided, sample_weight=weight)
     repeated = decision_status(y[again], decided[:, again])
     for name in ("selection_rate", "balanced_accuracy"):
-        np.testing.assert_allclose(found[name], repeated[name])
+        np.testing.assert_allclose(result[name], repeated[name])
     pd.testing.assert_frame_equal(
         decision_status(y, decided, sample_weight=np.ones(len(y))),
         decision_status(y, decided),

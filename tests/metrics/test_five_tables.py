@@ -38,8 +38,8 @@ def rows_of(name):
     frame = frame.dropna(subset=[target, *sensitive])
     frame = frame.sample(min(2000, len(frame)), random_state=0).reset_index(drop=True)
     y = (frame[target] == positive).to_numpy(int)
-    told = [name for name in frame if name == target or "recid" in name]
-    numbers = frame.drop(columns=told).select_dtypes("number")
+    dropped = [name for name in frame if name == target or "recid" in name]
+    numbers = frame.drop(columns=dropped).select_dtypes("number")
     numbers = numbers.loc[:, numbers.notna().all() & (numbers.std() > 0)]
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(numbers, y)
     group = frame[sensitive].astype(str).agg(" ".join, axis=1)
@@ -57,45 +57,51 @@ def rows_of(name):
     ("groups", "weighted"), paired([2, 3, 4, 5], [False, True], together=1)
 )
 def test_figures_are_those_of_fairlearn_and_scikit_learn(scored, groups, weighted):
-    kept = scored["rank"] < groups
+    selected = scored["rank"] < groups
     y, scores, group, weight = (
-        scored[name][kept] for name in ("y", "scores", "group", "weight")
+        scored[name][selected] for name in ("y", "scores", "group", "weight")
     )
     assert len(np.unique(group)) == groups
     pred = (scores > np.median(scores)).astype(int)
-    asked = {"sensitive_features": group, "sample_weight": weight if weighted else None}
+    arguments = {
+        "sensitive_features": group,
+        "sample_weight": weight if weighted else None,
+    }
     rates = [measure for measure in MEASURES if measure not in catalog.SCORE_MEASURES]
-    for measures, given in ((rates, pred), (catalog.SCORE_MEASURES, scores)):
+    for measures, decided in ((rates, pred), (catalog.SCORE_MEASURES, scores)):
         theirs = fairlearn.MetricFrame(
             metrics={measure: elsewhere(measure) for measure in measures},
             y_true=y,
-            y_pred=given,
+            y_pred=decided,
             sensitive_features=group,
             sample_params={m: {"sample_weight": weight} for m in measures}
             if weighted
             else None,
         )
         for measure in measures:
-            ours = measure_by_group(measure, y, given, **asked).set_index("group")
+            ours = measure_by_group(measure, y, decided, **arguments).set_index("group")
             expected = theirs.by_group[measure]
             values = ours.loc[expected.index, "value"]
             np.testing.assert_allclose(values, expected, atol=1e-12)
         if not weighted:
             differences = theirs.difference()
             for measure in measures:
-                gaps = measure_gaps(measure, y, given, **asked)["difference"].abs()
+                gaps = measure_gaps(measure, y, decided, **arguments)[
+                    "difference"
+                ].abs()
                 assert gaps.max() <= differences[measure] + 1e-12
 
 
 def test_a_positive_label_is_any_of_two(scored):
-    y, pred = scored["y"], (scored["scores"] > 0.4).astype(int)
-    asked = {"sensitive_features": scored["group"]}
+    y = scored["y"]
+    pred = (scored["scores"] > 0.4).astype(int)
+    arguments = {"sensitive_features": scored["group"]}
     words = np.array(["good", "bad"])[[y, pred]]
     for measure in ("true_positive_rate", "precision", "accuracy"):
-        plain = measure_by_group(measure, y, pred, **asked)
-        named = measure_by_group(measure, *words, pos_label="bad", **asked)
-        signed = measure_by_group(measure, 2 * y - 1, 2 * pred - 1, **asked)
+        plain = measure_by_group(measure, y, pred, **arguments)
+        named = measure_by_group(measure, *words, pos_label="bad", **arguments)
+        signed = measure_by_group(measure, 2 * y - 1, 2 * pred - 1, **arguments)
         pd.testing.assert_frame_equal(plain, named)
         pd.testing.assert_frame_equal(plain, signed)
     with pytest.raises(ValueError, match="must hold `pos_label` 'poor' and one"):
-        measure_by_group("accuracy", *words, pos_label="poor", **asked)
+        measure_by_group("accuracy", *words, pos_label="poor", **arguments)

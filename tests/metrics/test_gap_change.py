@@ -47,31 +47,38 @@ def shown(group, old, new, unit=None):
     ],
 )
 def test_its_interval_covers_the_true_change(before, after, n):
-    rng, times = np.random.default_rng(5), 200
+    rng = np.random.default_rng(5)
+    times = 200
     true = np.ptp(after) - np.ptp(before)
     covered = 0
     for _ in range(times):
         group, old, new = drawn(rng, before, after, n)
-        found = gap_change(old, new, sensitive_features=group)
-        covered += bool(found.low <= true <= found.high)
+        change = gap_change(old, new, sensitive_features=group)
+        covered += bool(change.low <= true <= change.high)
     assert covered / times > 0.91  # 95 % less three standard errors
 
 
 def test_it_is_the_least_and_most_by_hand_of_every_sign_of_both_gaps():
     group, old, new = drawn(np.random.default_rng(4), (0.42, 0.45), (0.5, 0.47), 300)
-    least, most, same_pair = [], [], []
+    least = []
+    most = []
+    same_pair = []
     for s in (1, -1):
         ends = []
         for t in (1, -1):
-            here, there = ((s * old - t * new)[group == name] for name in ("0", "1"))
+            first_part, second_part = (
+                (s * old - t * new)[group == name] for name in ("0", "1")
+            )
             variance = sum(
                 part.var(ddof=1) / len(part) + (s + t) ** 2 / (2 * len(part) ** 2)
-                for part in (here, there)
+                for part in (first_part, second_part)
             )
-            apart = norm.ppf(0.975) * np.sqrt(variance)
-            ends.append(here.mean() - there.mean() + np.array([-apart, apart]))
+            reach = norm.ppf(0.975) * np.sqrt(variance)
+            ends.append(
+                first_part.mean() - second_part.mean() + np.array([-reach, reach])
+            )
             if s == t:
-                same_pair.append(abs(here.mean() - there.mean()) + apart)
+                same_pair.append(abs(first_part.mean() - second_part.mean()) + reach)
         least.append(min(low for low, _ in ends))
         most.append(min(high for _, high in ends))
     gaps = [
@@ -96,13 +103,13 @@ def twelve_groups(rng, tiny=0):
 
 def test_of_many_groups_only_pairs_that_may_differ_most_widen_it():
     group, old, new = twelve_groups(np.random.default_rng(7))
-    found = gap_change(old, new, sensitive_features=group)
+    change = gap_change(old, new, sensitive_features=group)
     moved = new - old
     errors = [moved[group == g].std(ddof=1) / np.sqrt(400) for g in range(12)]
     # The first group has the lowest rate, surely: one pair of groups has this error.
-    own = np.hypot(errors[0], np.sqrt(np.mean(np.square(errors[1:]))))
-    assert found.low < 0 < found.high
-    assert found.high - found.low < 2 * 4.5 * own
+    error = np.hypot(errors[0], np.sqrt(np.mean(np.square(errors[1:]))))
+    assert change.low < 0 < change.high
+    assert change.high - change.low < 2 * 4.5 * error
     none = gap_change(old, old, sensitive_features=group)
     assert none.high == -none.low < 0.013  # 3 / 400 and more for two groups
 
@@ -111,10 +118,10 @@ def test_a_group_of_four_rows_takes_no_interval_away():
     rng = np.random.default_rng(8)
     group, old, new = twelve_groups(rng, tiny=4)
     old[-4:], new[-4:] = [0, 0, 0, 0], [1, 1, 1, 1]
-    found = gap_change(old, new, sensitive_features=group)
+    change = gap_change(old, new, sensitive_features=group)
     large = group < 12
     without = gap_change(old[large], new[large], sensitive_features=group[large])
-    assert np.allclose(found, without)
+    assert np.allclose(change, without)
     y = rng.integers(0, 2, len(old))
     row = compare(y, new, old, sensitive_features=group).iloc[1]
     gaps = [
@@ -122,7 +129,7 @@ def test_a_group_of_four_rows_takes_no_interval_away():
         for d in (new, old)
     ]
     assert row[["value", "reference"]].tolist() == pytest.approx(gaps)
-    assert row["difference"] == pytest.approx(float(found.value))
+    assert row["difference"] == pytest.approx(float(change.value))
     assert row["n_left_out"] == 1
 
 
@@ -151,7 +158,8 @@ def test_rows_of_one_person_and_weights_widen_it_as_they_should():
     group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 400)
     once = gap_change(old, new, sensitive_features=group)
     three = np.repeat(np.arange(400), 3)
-    again, groups = (old[three], new[three]), group[three]
+    again = (old[three], new[three])
+    groups = group[three]
     units = gap_change(*again, sensitive_features=groups, cluster=three)
     assert np.allclose(units, once)
     careless = gap_change(*again, sensitive_features=groups)
@@ -165,12 +173,12 @@ def test_of_a_rate_it_looks_at_rows_with_that_outcome_only():
     rng = np.random.default_rng(1)
     group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 500)
     y = rng.integers(0, 2, 500)
-    found = gap_change(
+    change = gap_change(
         old, new, sensitive_features=group, y_true=y, measure="true_positive_rate"
     )
-    own = y == 1
-    alone = gap_change(old[own], new[own], sensitive_features=group[own])
-    assert np.allclose(found, alone)
+    positive = y == 1
+    alone = gap_change(old[positive], new[positive], sensitive_features=group[positive])
+    assert np.allclose(change, alone)
     with pytest.raises(ValueError, match="`y_true` is needed"):
         gap_change(old, new, sensitive_features=group, measure="true_positive_rate")
 
@@ -181,13 +189,13 @@ def test_too_few_expected_decisions_give_a_change_without_an_interval(cluster):
     group, old, _ = drawn(rng, (0.4, 0.3), (0.3, 0.3), 300)
     few = np.zeros(300, int)
     few[:6] = 1  # about three in each group of 150
-    found = gap_change(old, few, sensitive_features=group, cluster=cluster)
-    assert np.isnan([found.low, found.high]).all()
+    change = gap_change(old, few, sensitive_features=group, cluster=cluster)
+    assert np.isnan([change.low, change.high]).all()
     report = shown(group, old, few, cluster).iloc[1]
     assert np.isnan(report["change_low"])
     moved = Change(report["change"], np.nan, np.nan)
-    said = moved_words(moved, "narrows", "widens", "the gap")
-    assert said == "has no interval of how it moves the gap"
+    text = moved_words(moved, "narrows", "widens", "the gap")
+    assert text == "has no interval of how it moves the gap"
 
 
 def test_no_changed_decision_is_no_proof_of_none_and_the_page_says_the_same_numbers():
@@ -195,10 +203,10 @@ def test_no_changed_decision_is_no_proof_of_none_and_the_page_says_the_same_numb
     group, old, new = drawn(rng, (0.6, 0.4), (0.5, 0.45), 500)
     same = gap_change(old, old, sensitive_features=group)
     assert -0.02 < same.low == -same.high < same.value - 3 / 500  # none of n: 3 / n
-    found = gap_change(old, new, sensitive_features=group)
+    change = gap_change(old, new, sensitive_features=group)
     ends = ["change", "change_low", "change_high"]
     once = shown(group, old, new)[ends]
-    np.testing.assert_allclose(once.iloc[1], np.array(found, float), atol=1e-12)
+    np.testing.assert_allclose(once.iloc[1], np.array(change, float), atol=1e-12)
     # three equal rows of a person are one
     again = np.repeat(np.arange(500), 3)
     thrice = shown(group[again], old[again], new[again], again)[ends]

@@ -14,7 +14,9 @@ from fairdash.metrics.group.rates import ratio
 @pytest.mark.parametrize("fixture", ["rows", "rows_of_three_groups"])
 def test_gaps_equal_fairlearn(fixture, request):
     rows = request.getfixturevalue(fixture)
-    y, y_pred, group = rows.y, rows.y_pred[0], {"sensitive_features": rows.group}
+    y = rows.y
+    y_pred = rows.y_pred[0]
+    group = {"sensitive_features": rows.group}
     assert np.allclose(
         [
             demographic_parity_difference(y_pred, **group),

@@ -36,8 +36,8 @@ def taylor(values, weight, unit):
 def jackknife(values, weight, unit):
     """Return the variance from means without one unit at a time (JKn)."""
     without = [
-        np.average(values[unit != left], weights=weight[unit != left])
-        for left in range(N_UNITS)
+        np.average(values[unit != omitted], weights=weight[unit != omitted])
+        for omitted in range(N_UNITS)
     ]
     return (N_UNITS - 1) / N_UNITS * np.sum((without - np.mean(without)) ** 2)
 
@@ -74,14 +74,14 @@ def test_variances_agree_with_three_other_implementations(kind):
 def test_an_interval_of_a_weighted_clustered_rate_is_that_of_its_variance():
     """Korn and Graubard: Wilson's, at the number of rows that has the variance."""
     values, weight, unit = table(weighted=True, clustered=True)
-    both = np.concatenate
+    join = np.concatenate
     rows = measure_by_group(
         "selection_rate",
         None,
-        both([values, values]),
+        join([values, values]),
         sensitive_features=np.repeat(["a", "b"], len(unit)),
-        sample_weight=both([weight, weight]),
-        cluster=both([unit, unit + N_UNITS]),
+        sample_weight=join([weight, weight]),
+        cluster=join([unit, unit + N_UNITS]),
     )
     rate = np.average(values, weights=weight)
     n = rate * (1 - rate) / taylor(values, weight, unit)
@@ -110,19 +110,19 @@ def test_the_change_of_a_gap_agrees_with_the_jackknife():
         gaps = []
         for decided in (before, after):
             rates = [
-                np.average(decided[kept & own], weights=weight[kept & own])
-                for own in (group == 1, group == 0)
+                np.average(decided[kept & in_group], weights=weight[kept & in_group])
+                for in_group in (group == 1, group == 0)
             ]
             gaps.append(rates[0] - rates[1])
         return gaps[1] - gaps[0]
 
-    without = np.array([change(unit != left) for left in range(400)])
+    without = np.array([change(unit != omitted) for omitted in range(400)])
     error = np.sqrt(399 / 400 * np.sum((without - without.mean()) ** 2))
-    found = gap_change(
+    result = gap_change(
         before, after, sensitive_features=group, sample_weight=weight, cluster=unit
     )
-    assert float(found.value) == pytest.approx(change(unit >= 0))
-    half = float(found.high - found.low) / 2
+    assert float(result.value) == pytest.approx(change(unit >= 0))
+    half = float(result.high - result.low) / 2
     # wider by two changed decisions more in each group
     assert half == pytest.approx(1.959964 * error, rel=0.08)
     assert half > 1.959964 * error
@@ -151,10 +151,12 @@ def test_intervals_of_evaluate_agree_with_the_jackknife():
         return table.iloc[0]
 
     names = ["balanced_accuracy", "auc", "log_loss", "equal_opportunity_difference"]
-    without = np.array([metrics(unit != left)[names] for left in range(n_units)], float)
+    without = np.array(
+        [metrics(unit != omitted)[names] for omitted in range(n_units)], float
+    )
     around = ((without - without.mean(axis=0)) ** 2).sum(axis=0)
     errors = np.sqrt((n_units - 1) / n_units * around)
-    found = evaluate(
+    evaluated = evaluate(
         y,
         score,
         sensitive_features=group,
@@ -163,6 +165,6 @@ def test_intervals_of_evaluate_agree_with_the_jackknife():
         cluster=unit,
     ).iloc[0]
     for name, error in zip(names, errors, strict=True):
-        half = (found[f"{name}_high"] - found[f"{name}_low"]) / 2
-        assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
+        half = (evaluated[f"{name}_high"] - evaluated[f"{name}_low"]) / 2
+        assert evaluated[f"{name}_low"] <= evaluated[name] <= evaluated[f"{name}_high"]
         assert half == pytest.approx(1.96 * error, rel=0.15), name

@@ -37,13 +37,13 @@ def test_the_certified_distance():
 def test_sigma_is_a_projector_that_nothing_free_can_change(seed, k):
     metric = random_metric(seed, k=k)
     rng = np.random.default_rng(seed)
-    x, other = rng.normal(size=(2, 5, 6))
+    x, second = rng.normal(size=(2, 5, 6))
     np.testing.assert_allclose(metric.sigma @ metric.sigma, metric.sigma, atol=1e-9)
-    moved = other + rng.normal(size=(5, k)) @ metric.basis.T
+    moved = second + rng.normal(size=(5, k)) @ metric.basis.T
     np.testing.assert_allclose(
-        metric.distance(x, moved), metric.distance(x, other), atol=1e-8
+        metric.distance(x, moved), metric.distance(x, second), atol=1e-8
     )
-    assert (metric.distance(x, other) > 0).all()
+    assert (metric.distance(x, second) > 0).all()
 
 
 def test_ignored_columns_are_free_with_all_their_levels():

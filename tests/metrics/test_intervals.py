@@ -52,7 +52,7 @@ def test_the_interval_holds_the_gap_whatever_the_order_of_groups(samples, random
 
 def test_a_ratio_ends_where_a_multiple_of_the_second_differs_by_nothing():
     ends = np.array([[0.4, 0.31, 0.5], [0.6, 0.52, 0.67]])
-    left, right = (intervals.Interval(*each[:, None]) for each in ends)
+    left, right = (intervals.Interval(*bounds[:, None]) for bounds in ends)
     for side, end in enumerate(intervals.ratio_of(left, right, 0.2)):
         multiple = intervals.Interval(*(end * part for part in right))
         differs = intervals.difference_of(left, multiple, 0.2)

@@ -71,13 +71,13 @@ def test_rows_without_a_subgroup_count_nowhere(rows):
 
 
 def test_one_subgroup_of_all_rows_is_the_global_difference(rows):
-    one = local_di(
+    local = local_di(
         rows.y_pred[0], sensitive_features=rows.group, subgroups=["all"] * len(rows.y)
     )
     expected = demographic_parity_difference(
         rows.y_pred[0], sensitive_features=rows.group
     )
-    assert one["local_di"].item() == pytest.approx(expected)
+    assert local["local_di"].item() == pytest.approx(expected)
 
 
 def test_worst_k_is_the_mean_of_the_largest_estimable():
@@ -94,8 +94,8 @@ def test_groups_may_come_as_categories_in_any_order(rows):
     reverse = sorted(set(names), reverse=True)
     labelled = pd.Categorical(names, categories=[*reverse, "nobody"])
     for subgroup in (rows.subgroup, rows.subgroup.where(names.index % 7 > 0)):
-        one, two = (
+        single, two = (
             local_di(rows.y_pred[0], sensitive_features=groups, subgroups=subgroup)
             for groups in (names, labelled)
         )
-        pd.testing.assert_frame_equal(one, two)
+        pd.testing.assert_frame_equal(single, two)

@@ -60,18 +60,18 @@ def test_cells_are_those_of_fairlearn_within_the_subgroups(measure, weighted):
 def test_of_the_selection_rate_it_is_local_di():
     _, p, group, _, part = rows(700, seed=3)
     pred = (p > 0.6).astype(int)
-    asked = {"sensitive_features": group, "subgroups": part, "min_size": 230}
-    ours = local_measure("selection_rate", None, pred, **asked)
-    theirs = metrics.local_di(pred, **asked)
+    arguments = {"sensitive_features": group, "subgroups": part, "min_size": 230}
+    ours = local_measure("selection_rate", None, pred, **arguments)
+    theirs = metrics.local_di(pred, **arguments)
     assert 0 < theirs["estimable"].sum() < len(theirs)
     renamed = theirs.rename(columns=lambda name: name.replace("rate_", "value_"))
     renamed = renamed.rename(columns={"local_di": "gap"})
     pd.testing.assert_frame_equal(ours[renamed.columns.tolist()], renamed)
-    whole = metrics.LocalMeasure.of("selection_rate", None, pred, **asked)
+    whole = metrics.LocalMeasure.of("selection_rate", None, pred, **arguments)
     assert whole.worst().value == metrics.worst_k_di(theirs)
     by_chance = whole.noise_floor()
     np.testing.assert_array_equal(
-        by_chance.samples, metrics.noise_floor(pred, **asked).samples
+        by_chance.samples, metrics.noise_floor(pred, **arguments).samples
     )
 
 
@@ -80,33 +80,33 @@ def test_what_has_no_support_is_not_estimable_and_says_why():
     part = np.r_[["a"] * 60, ["b"] * 60]
     group = np.tile(["x", "y"], 60)
     group[:30] = "x"
-    asked = {"sensitive_features": group, "subgroups": part, "min_size": 40}
+    arguments = {"sensitive_features": group, "subgroups": part, "min_size": 40}
     pred = np.arange(120) % 3 == 0
-    found = local_measure("false_negative_rate", y, pred, **asked)
-    assert found["reason"].tolist() == [
+    local = local_measure("false_negative_rate", y, pred, **arguments)
+    assert local["reason"].tolist() == [
         "30 rows with outcome 1",
         "0 rows with outcome 1",
     ]
-    asked["min_size"] = 20
-    found = local_measure("false_negative_rate", y, pred, **asked)
-    assert found["reason"].tolist() == [
+    arguments["min_size"] = 20
+    local = local_measure("false_negative_rate", y, pred, **arguments)
+    assert local["reason"].tolist() == [
         "one group only with outcome 1",
         "0 rows with outcome 1",
     ]
-    assert found[["gap", "ci_low", "ci_high", "ratio"]].isna().all(axis=None)
-    found = local_measure("auc", y, pred, **asked)
-    assert found["reason"].tolist() == ["undefined for y", "undefined for x and y"]
+    assert local[["gap", "ci_low", "ci_high", "ratio"]].isna().all(axis=None)
+    local = local_measure("auc", y, pred, **arguments)
+    assert local["reason"].tolist() == ["undefined for y", "undefined for x and y"]
 
 
 @pytest.mark.parametrize("measure", metrics.MEASURES)
 def test_gaps_are_signed_and_named(measure):
     y, p, group, weight, _ = rows(seed=7)
     pred = given_to(measure, p)
-    asked = {"sensitive_features": group, "sample_weight": weight}
-    by_group = metrics.measure_by_group(measure, y, pred, **asked).set_index("group")[
-        "value"
-    ]
-    gaps = metrics.measure_gaps(measure, y, pred, favourable=False, **asked)
+    arguments = {"sensitive_features": group, "sample_weight": weight}
+    by_group = metrics.measure_by_group(measure, y, pred, **arguments).set_index(
+        "group"
+    )["value"]
+    gaps = metrics.measure_gaps(measure, y, pred, favourable=False, **arguments)
     best = (
         by_group.idxmax()
         if metrics.catalog.better_when(measure, favourable=False) == "high"
@@ -114,18 +114,24 @@ def test_gaps_are_signed_and_named(measure):
     )
     assert (gaps["reference"] == best).all()
     assert set(gaps["group"]) == set(by_group.index) - {best}
-    other = by_group[gaps["group"]].to_numpy()
-    np.testing.assert_allclose(gaps["difference"], other - by_group[best])
-    held = metrics.measure_gaps(measure, y, pred, reference="g0", **asked)
-    back = metrics.measure_gaps(measure, y, pred, reference="g1", **asked)
+    rates_of_reference = by_group[gaps["group"]].to_numpy()
+    np.testing.assert_allclose(gaps["difference"], rates_of_reference - by_group[best])
+    against_reference = metrics.measure_gaps(
+        measure, y, pred, reference="g0", **arguments
+    )
+    back = metrics.measure_gaps(measure, y, pred, reference="g1", **arguments)
     np.testing.assert_allclose(
-        held.set_index("group").loc["g1", ["difference", "ci_low", "ci_high"]],
+        against_reference.set_index("group").loc[
+            "g1", ["difference", "ci_low", "ci_high"]
+        ],
         -back.set_index("group")
         .loc["g0", ["difference", "ci_high", "ci_low"]]
         .to_numpy(float),
     )
     if metrics.catalog.measure_of(measure).limits[0] >= 0:
-        ours = held.set_index("group").loc["g1", ["ratio", "ratio_low", "ratio_high"]]
+        ours = against_reference.set_index("group").loc[
+            "g1", ["ratio", "ratio_low", "ratio_high"]
+        ]
         theirs = back.set_index("group").loc["g0", ["ratio", "ratio_high", "ratio_low"]]
         np.testing.assert_allclose(ours, 1 / theirs.to_numpy(float))
 
@@ -175,14 +181,14 @@ def test_chance_is_what_shuffling_groups_gives(measure):
     for _ in range(250):
         shuffled = group.copy()
         for name in np.unique(part):
-            own = part == name
-            shuffled[own] = rng.permutation(group[own])
+            in_subgroup = part == name
+            shuffled[in_subgroup] = rng.permutation(group[in_subgroup])
         drawn.append(
             local_measure(
                 measure, y, pred, sensitive_features=shuffled, subgroups=part
             )["gap"].max()
         )
-    asked = {"sensitive_features": group, "subgroups": part}
-    ours = metrics.LocalMeasure.of(measure, y, pred, **asked).noise_floor()
+    arguments = {"sensitive_features": group, "subgroups": part}
+    ours = metrics.LocalMeasure.of(measure, y, pred, **arguments).noise_floor()
     assert ours.mean == pytest.approx(np.mean(drawn), rel=0.06)
     assert ours.quantile == pytest.approx(np.quantile(drawn, 0.95), rel=0.12)

@@ -31,7 +31,8 @@ def added(monkeypatch):
 
 def test_a_measure_of_probabilities_is_in_audits_and_in_the_docs(added):
     rng = np.random.default_rng(1)
-    y, sex = rng.integers(0, 2, 400), rng.choice(["f", "m"], 400)
+    y = rng.integers(0, 2, 400)
+    sex = rng.choice(["f", "m"], 400)
     p = np.clip(rng.normal(0.3 + 0.4 * y, 0.2), 0, 1)
     audit = fairdash.audit(y, scores=p, sensitive_features=sex)
     error = np.abs(p - y)[sex == "f"].mean()

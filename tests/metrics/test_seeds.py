@@ -22,7 +22,8 @@ def test_mean_spread_and_number_of_seeds_are_those_of_numpy():
     assert table.columns.tolist() == [
         "method", "n_seeds", "auc", "auc_sd", "auc_seeds", "auc_low",
     ]  # fmt: skip
-    road, plain = table.iloc[0], table.iloc[1]
+    road = table.iloc[0]
+    plain = table.iloc[1]
     assert (road["method"], road["n_seeds"], road["auc_seeds"]) == ("road", 3, 3)
     assert road["auc"] == pytest.approx(0.7)
     assert road["auc_sd"] == pytest.approx(np.std([0.6, 0.8, 0.7], ddof=1))
@@ -53,14 +54,16 @@ def test_gaps_are_averaged_over_the_seeds_where_a_subgroup_is_estimable(rows):
     first = estimates_of(rows.y_pred[0], rows.where)
     second = estimates_of(rows.y_pred[1], rows.where, seed=1, min_size=1)
     table = averaged(first, second)
-    one, other = (views.gap_table(seed, "selection_rate") for seed in (first, second))
-    assert table["subgroup"].tolist() == one["subgroup"].tolist()
+    first_table, second_table = (
+        views.gap_table(seed, "selection_rate") for seed in (first, second)
+    )
+    assert table["subgroup"].tolist() == first_table["subgroup"].tolist()
     assert table["n_seeds"].tolist() == [2, 2, 2, 1]
-    expected = (one["gap"] + other["gap"]).head(3) / 2
+    expected = (first_table["gap"] + second_table["gap"]).head(3) / 2
     assert np.allclose(table["gap"].head(3), expected)
     rare = table.iloc[3]
     assert (rare["estimable"], rare["reason"]) == (True, "")
-    assert rare["ci_low"] == other["ci_low"].iloc[3]
+    assert rare["ci_low"] == second_table["ci_low"].iloc[3]
     assert np.isnan(rare["gap_sd"])
 
 
@@ -75,7 +78,8 @@ def test_a_subgroup_that_few_seeds_can_estimate_is_not_estimable(rows):
 
 def test_words_of_users_are_values_in_estimates_and_change_no_number():
     rng = np.random.default_rng(0)
-    group, part = rng.choice(["a", "b"], 400), rng.choice(["north", "south"], 400)
+    group = rng.choice(["a", "b"], 400)
+    part = rng.choice(["north", "south"], 400)
     decided = rng.integers(0, 2, 400)
     pairs = [["gap", "value"], ["n", "rate_a"], ["other", "Rows"], ["self", "group"]]
     plain = LocalMeasure.of(
@@ -91,12 +95,13 @@ def test_words_of_users_are_values_in_estimates_and_change_no_number():
             sensitive_features=pd.Series(group).map(renamed),
             subgroups=pd.Series(part).map(places),
         ).estimates()
-        shown = plain.assign(
+        relabelled = plain.assign(
             group=plain["group"].map(renamed), subgroup=plain["subgroup"].map(places)
         )
         keys = ["subgroup", "group", "measure"]
         numbers = ["value", "low", "high", "n"]
         mine, theirs = (
-            table.sort_values(keys)[numbers].to_numpy() for table in (hostile, shown)
+            table.sort_values(keys)[numbers].to_numpy()
+            for table in (hostile, relabelled)
         )
         np.testing.assert_allclose(mine, theirs)

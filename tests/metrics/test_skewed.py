@@ -45,8 +45,10 @@ def test_intervals_of_skewed_numbers_are_halls():
     values = np.random.default_rng(0).lognormal(0, 0.8, 120)
     table = of(values)
     sides = values[:60], values[60:]
-    for row, own, other in zip(table.itertuples(), sides, sides[::-1], strict=True):
-        assert [row.ci_low, row.ci_high] == pytest.approx(by_hand(own, other))
+    for row, side, other_side in zip(
+        table.itertuples(), sides, sides[::-1], strict=True
+    ):
+        assert [row.ci_low, row.ci_high] == pytest.approx(by_hand(side, other_side))
         assert row.ci_high - row.value > 1.2 * (row.value - row.ci_low)
 
 
@@ -60,9 +62,10 @@ def test_intervals_of_symmetric_numbers_are_students():
 
 def test_rows_that_repeat_are_counts_or_units():
     rng = np.random.default_rng(1)
-    values, times = rng.exponential(size=120).round(2), rng.integers(1, 4, 120)
-    each = np.repeat(np.arange(120), times)
-    again = of(values[each], sensitive_features=GROUP[each])
+    values = rng.exponential(size=120).round(2)
+    times = rng.integers(1, 4, 120)
+    index = np.repeat(np.arange(120), times)
+    again = of(values[index], sensitive_features=GROUP[index])
     counted = of(values, sample_weight=RowCounts.of("n", times))
     for name in ("ci_low", "ci_high"):
         assert counted[name].tolist() == pytest.approx(again[name].tolist())
@@ -82,10 +85,10 @@ def test_of_few_claims_there_is_no_interval_and_no_clear_gap():
     assert np.isnan(table.loc[table["group"] == "few", "ci_low"]).all()
     gaps = measure_gaps("mean_prediction", None, claims, sensitive_features=group)
     assert gaps["too_few"].all()
-    found = audit_outcomes(None, claims, kind="numbers", sensitive_features=group)
-    assert not found.findings[0][1].sure
-    assert found.findings[0][1].reason == "too few rows to say"
-    assert "nan" not in str(found).lower()
+    report = audit_outcomes(None, claims, kind="numbers", sensitive_features=group)
+    assert not report.findings[0][1].sure
+    assert report.findings[0][1].reason == "too few rows to say"
+    assert "nan" not in str(report).lower()
 
 
 def test_the_top_is_as_large_as_it_says_where_scores_tie():
@@ -93,7 +96,7 @@ def test_the_top_is_as_large_as_it_says_where_scores_tie():
     group = np.tile(["a", "b"], 50)
     shares = measure_by_group("top_share", None, scores, sensitive_features=group)
     assert shares["value"].mean() == pytest.approx(0.1)
-    found = audit_outcomes(None, scores, kind="ranking", sensitive_features=group)
-    rows = found.by_group.query("outcome == 'top 10%'")
+    report = audit_outcomes(None, scores, kind="ranking", sensitive_features=group)
+    rows = report.by_group.query("outcome == 'top 10%'")
     assert rows["value"].tolist() == pytest.approx(shares["value"].tolist())
     assert (rows["ci_low"] < rows["value"]).all()

@@ -13,7 +13,8 @@ MEASURES = ["selection_rate", "accuracy", "calibration", "brier", "auc"]
 
 def people(seed=0, n=240):
     rng = np.random.default_rng(seed)
-    group, y = rng.choice(["a", "b"], n), rng.integers(0, 2, n)
+    group = rng.choice(["a", "b"], n)
+    y = rng.integers(0, 2, n)
     scores = np.clip(0.3 + 0.3 * y + rng.normal(0, 0.2, n), 0, 1).round(2)
     return group, y, scores
 
@@ -21,21 +22,25 @@ def people(seed=0, n=240):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_three_equal_rows_of_a_person_say_no_more_than_one(measure):
     group, y, scores = people()
-    given = scores if measure in MEASURES[2:] else (scores > 0.5).astype(int)
-    asked = {"sensitive_features": group}
-    once = measure_by_group(measure, y, given, **asked)
+    predictions = scores if measure in MEASURES[2:] else (scores > 0.5).astype(int)
+    arguments = {"sensitive_features": group}
+    once = measure_by_group(measure, y, predictions, **arguments)
     again = np.repeat(np.arange(len(y)), 3)
-    found, careless = (
+    careful, careless = (
         measure_by_group(
-            measure, y[again], given[again], sensitive_features=group[again], cluster=u
+            measure,
+            y[again],
+            predictions[again],
+            sensitive_features=group[again],
+            cluster=u,
         )
         for u in (again, None)
     )
     width, plain, narrow = (
         (table["ci_high"] - table["ci_low"]).to_numpy()
-        for table in (found, once, careless)
+        for table in (careful, once, careless)
     )
-    np.testing.assert_allclose(found["value"], once["value"])
+    np.testing.assert_allclose(careful["value"], once["value"])
     # a rate's quantiles are Student's with units, and normal without
     np.testing.assert_allclose(width, plain, rtol=0.03)
     assert (narrow < 0.65 * width).all()
@@ -51,7 +56,8 @@ MEANS = {
 
 @pytest.mark.parametrize("measure", MEANS)
 def test_the_variance_is_that_of_replicate_weights(measure):
-    rng, k = np.random.default_rng(6), 120
+    rng = np.random.default_rng(6)
+    k = 120
     unit = np.repeat(np.arange(k), rng.integers(1, 6, k))
     group = rng.integers(0, 2, len(unit))  # units have rows of both
     groups = group == 0, group == 1
@@ -74,7 +80,10 @@ def test_the_variance_is_that_of_replicate_weights(measure):
         replicates.append((rng.multinomial(k, [1 / k] * k, 1500), 1 / 1500, 0.08))
     for times, share, near in replicates:
         values = [
-            [MEANS[measure](table[own], (w[unit] * weight)[own]) for own in groups]
+            [
+                MEANS[measure](table[in_group], (w[unit] * weight)[in_group])
+                for in_group in groups
+            ]
             for w in times
         ]
         covariance = share * len(values) * np.cov(np.transpose(values), ddof=0)
@@ -90,11 +99,12 @@ def test_audit_and_local_views_take_units_and_name_a_missing_one():
     frame = pd.DataFrame({"g": group, "y": y, "p": scores}).iloc[again]
     frame = frame.assign(person=again, part="all").reset_index(drop=True)
     names = {"scores": "p", "sensitive_features": "g", "frame": frame}
-    found, careless = (
+    careful, careless = (
         fairdash.audit("y", cluster=unit, **names) for unit in ("person", None)
     )
     width, narrow = (
-        (one.gaps["ci_high"] - one.gaps["ci_low"]) for one in (found, careless)
+        (result.gaps["ci_high"] - result.gaps["ci_low"])
+        for result in (careful, careless)
     )
     assert (narrow < 0.65 * width).all()
     inside = {"sensitive_features": frame["g"], "subgroups": frame["part"]}
@@ -113,10 +123,10 @@ def test_too_few_rows_of_an_outcome_name_nobody():
     group = np.repeat(["a", "b"], [400, 60])
     decided = np.zeros(460, int)
     decided[400:403] = 1  # three of 60, none of 400
-    found = fairdash.audit(
+    report = fairdash.audit(
         None, decided, sensitive_features=group, measures=["selection_rate"]
     )
-    (finding,) = found.findings
+    (finding,) = report.findings
     assert finding.clear
     assert (finding.sure, finding.reason) == (False, "too few rows to say")
-    assert "some group has too few rows" in found.verdict
+    assert "some group has too few rows" in report.verdict

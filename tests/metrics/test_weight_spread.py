@@ -37,8 +37,8 @@ def test_quantiles_are_those_of_pandas_in_every_cell():
             inside &= (subgroup == row["subgroup"]).to_numpy()
         weights = pd.Series(ratio[[3, 9].index(row["step"])][inside])
         expected = weights.quantile(list(weight_spread.LEVELS))
-        shown = [row[name] for name in weight_spread.QUANTILES]
-        assert shown == pytest.approx(expected.tolist(), rel=1e-5)
+        quantiles = [row[name] for name in weight_spread.QUANTILES]
+        assert quantiles == pytest.approx(expected.tolist(), rel=1e-5)
         assert row["n"] == inside.sum()
 
 
@@ -49,7 +49,8 @@ def test_a_density_counts_every_row_of_a_group_once():
     for (step, name), part in table.groupby(["step", "group"]):
         weights = ratio[[3, 9].index(step)][group == name]
         middle = part[(part["low"] >= 0.5) & (part["high"] <= 1.3)]
-        low, high = middle["low"].min(), middle["high"].max()
+        low = middle["low"].min()
+        high = middle["high"].max()
         inside = ((weights >= low) & (weights < high)).mean()
         assert part["share"].sum() == pytest.approx(1)
         assert middle["share"].sum() == pytest.approx(inside)
@@ -69,16 +70,18 @@ def test_a_cell_of_one_row_has_no_quantiles():
 def test_a_spread_of_counts_is_that_of_repeated_rows():
     ratio, group, subgroup = rows()
     times = np.random.default_rng(1).integers(0, 4, len(group))
-    each = np.repeat(np.arange(len(group)), times)
+    index = np.repeat(np.arange(len(group)), times)
     steps = {"steps": (3, 9), "sensitive_features": group, "subgroups": subgroup}
-    one = WeightSpread.of(ratio, people=times, **steps)
-    other = spread_of(ratio[:, each], group[each], subgroup.iloc[each])
-    tables = one.quantile_table(), other.quantile_table()
+    from_counts = WeightSpread.of(ratio, people=times, **steps)
+    from_rows = spread_of(ratio[:, index], group[index], subgroup.iloc[index])
+    tables = from_counts.quantile_table(), from_rows.quantile_table()
     pd.testing.assert_frame_equal(*tables, rtol=1e-6)
-    pd.testing.assert_frame_equal(one.density_table(), other.density_table())
+    pd.testing.assert_frame_equal(
+        from_counts.density_table(), from_rows.density_table()
+    )
     for step in ratio:
         half = weight_spread.rows_with_half(step, times)
-        assert half == pytest.approx(weight_spread.rows_with_half(step[each]))
+        assert half == pytest.approx(weight_spread.rows_with_half(step[index]))
 
 
 def test_half_precision_keeps_weights_within_a_thousandth():
@@ -111,8 +114,8 @@ def by_hand(loss, tau, group):
     raised = np.exp(-(loss - loss.min()).astype(np.longdouble) / tau)
     result = np.empty(len(loss), np.longdouble)
     for name in np.unique(group):
-        own = group == name
-        result[own] = raised[own] * own.sum() / raised[own].sum()
+        of_group = group == name
+        result[of_group] = raised[of_group] * of_group.sum() / raised[of_group].sum()
     return result.astype(float)
 
 
@@ -123,34 +126,36 @@ def by_hand(loss, tau, group):
 )
 def test_weights_at_another_tau_are_those_of_the_same_losses(seed, trained, tau):
     rng = np.random.default_rng(seed)
-    loss, group = rng.uniform(0, 2, 60), rng.choice(["a", "b", "c"], 60)
+    loss = rng.uniform(0, 2, 60)
+    group = rng.choice(["a", "b", "c"], 60)
     stored = by_hand(loss, trained, group).astype(np.float32)  # as an artifact has it
-    shown = weight_spread.weights_at(
+    weights = weight_spread.weights_at(
         stored, trained=trained, tau=tau, sensitive_features=group
     )
     # an error of 6e-8 of a stored weight is raised to trained / tau
     tolerance = 1e-6 * max(1, trained / tau)
-    np.testing.assert_allclose(shown, by_hand(loss, tau, group), rtol=tolerance)
+    np.testing.assert_allclose(weights, by_hand(loss, tau, group), rtol=tolerance)
     direct = weight_spread.boltzmann_weights(loss, tau=tau, sensitive_features=group)
     np.testing.assert_allclose(direct, by_hand(loss, tau, group), rtol=1e-9)
 
 
 def test_weights_of_counts_average_to_one_over_people():
     rng = np.random.default_rng(3)
-    loss, group = rng.uniform(0, 2, 60), rng.choice(["a", "b"], 60)
+    loss = rng.uniform(0, 2, 60)
+    group = rng.choice(["a", "b"], 60)
     times = rng.integers(1, 5, 60)
-    each = np.repeat(np.arange(60), times)
-    one = weight_spread.boltzmann_weights(
+    index = np.repeat(np.arange(60), times)
+    from_counts = weight_spread.boltzmann_weights(
         loss, tau=0.3, sensitive_features=group, sample_weight=times
     )
-    other = by_hand(loss[each], 0.3, group[each])
-    np.testing.assert_allclose(one[each], other, rtol=1e-9)
+    from_rows = by_hand(loss[index], 0.3, group[index])
+    np.testing.assert_allclose(from_counts[index], from_rows, rtol=1e-9)
 
 
 def test_without_groups_the_mean_is_one_over_all_rows():
     loss = np.random.default_rng(0).uniform(0, 1, 50)
-    shown = weight_spread.boltzmann_weights(loss, tau=0.2, sensitive_features=None)
-    np.testing.assert_allclose(shown, by_hand(loss, 0.2, np.zeros(50)), rtol=1e-9)
+    weights = weight_spread.boltzmann_weights(loss, tau=0.2, sensitive_features=None)
+    np.testing.assert_allclose(weights, by_hand(loss, 0.2, np.zeros(50)), rtol=1e-9)
 
 
 def test_losses_that_no_exponential_holds_and_temperatures_of_nothing():

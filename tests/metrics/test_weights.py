@@ -54,14 +54,14 @@ def test_correlation_is_pearsons_over_estimable_subgroups(rows, ratio):
     assert (related.slope, related.intercept) == pytest.approx(tuple(line))
     # three equal rows of a person say no more than one
     again = np.repeat(np.arange(len(ratio)), 3)
-    found = []
+    results = []
     for of, unit in ((np.arange(len(ratio)), None), (again, again)):
-        asked = {k: np.asarray(part)[of] for k, part in rows.where.items()}
-        asked |= {"cluster": unit, "min_size": 1}
+        arguments = {k: np.asarray(part)[of] for k, part in rows.where.items()}
+        arguments |= {"cluster": unit, "min_size": 1}
         weighed = ratio[of], rows.y_pred[0][of]
-        means = weights.ratio_by_subgroup(*weighed, **asked).set_index("subgroup")
-        found.append(means["ratio_low"].sort_index().tolist())
-    assert found[0] == pytest.approx(found[1])
+        means = weights.ratio_by_subgroup(*weighed, **arguments).set_index("subgroup")
+        results.append(means["ratio_low"].sort_index().tolist())
+    assert results[0] == pytest.approx(results[1])
 
 
 def test_a_subgroup_that_lacks_one_of_three_groups_is_a_dot_like_others():
@@ -92,14 +92,14 @@ def test_correlation_of_two_subgroups_or_of_equal_weights_is_undefined(rows, rat
 
 def test_correlation_counts_a_row_as_often_as_it_weighs(rows, ratio):
     times = np.random.default_rng(0).integers(1, 4, len(ratio))
-    each = np.repeat(np.arange(len(ratio)), times)
-    where = {name: np.asarray(part) for name, part in rows.where.items()}
-    where["min_size"] = 1
+    index = np.repeat(np.arange(len(ratio)), times)
+    labels = {name: np.asarray(part) for name, part in rows.where.items()}
+    labels["min_size"] = 1
     weighed = weights.ratio_correlation(
-        ratio, rows.y_pred[0], **where, sample_weight=times
+        ratio, rows.y_pred[0], **labels, sample_weight=times
     )
-    where = {k: v if k == "min_size" else v[each] for k, v in where.items()}
-    repeated = weights.ratio_correlation(ratio[each], rows.y_pred[0][each], **where)
+    labels = {k: v if k == "min_size" else v[index] for k, v in labels.items()}
+    repeated = weights.ratio_correlation(ratio[index], rows.y_pred[0][index], **labels)
     assert weighed == pytest.approx(repeated)
     assert weighed != weights.ratio_correlation(
         ratio, rows.y_pred[0], **rows.where | {"min_size": 1}
@@ -130,7 +130,8 @@ def test_a_trait_is_a_share_among_the_top_against_all():
 
 def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval(times):
     rng = np.random.default_rng(2)
-    claimed, n_tables = 0, times(40)
+    claimed = 0
+    n_tables = times(40)
     for _ in range(n_tables):
         columns = {f"c{i}": rng.choice(list("abcd"), 1000) for i in range(8)}
         table = weights.traits(
@@ -142,18 +143,19 @@ def test_of_rows_drawn_at_random_few_have_a_trait_beyond_its_interval(times):
 
 def test_the_heaviest_of_counts_are_those_of_repeated_rows(ratio):
     times = np.random.default_rng(1).integers(0, 5, len(FRAME))
-    counts, each = RowCounts.of("n", times), np.repeat(np.arange(len(FRAME)), times)
+    counts = RowCounts.of("n", times)
+    index = np.repeat(np.arange(len(FRAME)), times)
     ratio = ratio[: len(FRAME)].round(1)  # with ties
-    people = FRAME.iloc[each].reset_index(drop=True)
+    people = FRAME.iloc[index].reset_index(drop=True)
     assert weights.effective_rows(ratio, times) == pytest.approx(
-        weights.effective_rows(ratio[each])
+        weights.effective_rows(ratio[index])
     )
     for share in (0.001, 0.1, 0.37, 1):
         of_counts = weights.top_rows(ratio, share, times)
-        of_people = weights.top_rows(ratio[each], share)
+        of_people = weights.top_rows(ratio[index], share)
         assert of_counts.n == of_people.n == len(of_people.rows)
         repeated = np.repeat(of_counts.rows, of_counts.people.astype(int))
-        assert each[of_people.rows].tolist() == repeated.tolist()
+        assert index[of_people.rows].tolist() == repeated.tolist()
         pd.testing.assert_frame_equal(
             weights.traits(FRAME, of_counts, sample_weight=counts),
             weights.traits(people, of_people),

@@ -117,5 +117,6 @@ def ratio_table(local_table):
     table = local_table[local_table["label"] == "Unconstrained"]
     table = table.rename(columns={"gap": "local_di"})
     mean = [1.4, 1.2, 0.9, 1.0, 0.8]
-    low, high = [m - 0.1 for m in mean], [m + 0.1 for m in mean]
+    low = [m - 0.1 for m in mean]
+    high = [m + 0.1 for m in mean]
     return table.assign(mean_ratio=mean, ratio_low=low, ratio_high=high)

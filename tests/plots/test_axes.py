@@ -17,7 +17,8 @@ FEW = examples(60)
 
 def drawn_on(figure, axis):
     """Return the finite values that traces and shapes have on an axis, with bars."""
-    letter, anchor = axis[0], axis.replace("axis", "")
+    letter = axis[0]
+    anchor = axis.replace("axis", "")
     values = []
     for trace in figure.data:
         if (getattr(trace, f"{letter}axis", None) or letter) != anchor:
@@ -31,14 +32,15 @@ def drawn_on(figure, axis):
     for shape in figure.layout.shapes:
         if (shape[f"{letter}ref"] or letter) == anchor:
             values += [np.array([shape[f"{letter}0"], shape[f"{letter}1"]], float)]
-    every = np.concatenate([np.ravel(v) for v in values]) if values else np.array([])
-    return every[np.isfinite(every)]
+    flat = np.concatenate([np.ravel(v) for v in values]) if values else np.array([])
+    return flat[np.isfinite(flat)]
 
 
 def check(figure, *axes):
     """Check that no axis is left to Plotly without a span, nor much beyond its data."""
     for name in axes:
-        axis, values = figure.layout[name], drawn_on(figure, name)
+        axis = figure.layout[name]
+        values = drawn_on(figure, name)
         if not len(values):
             assert axis.showticklabels is False
             continue

@@ -78,18 +78,18 @@ def test_the_headline_counts_the_models_within_the_limit(marks, limit):
         label="m", method="ROAD", colour_role="road", x=0.1, y=0.6,
         front=False, line=False,
     )  # fmt: skip
-    said = plot_front(table, limit=limit).headline
-    assert len(said) <= 70
+    words = plot_front(table, limit=limit).headline
+    assert len(words) <= 70
     if table["constant"].all():
-        assert said == "No setting decides on these rows"
+        assert words == "No setting decides on these rows"
         return
-    kept, n, within, on_test = re.fullmatch(
+    n_kept, n, within, on_test = re.fullmatch(
         r"(\d+) of (\d+) keep the gap within ([\d.]+) pt on validation, (\d+) on "
         r"test rows",
-        said,
+        words,
     ).groups()
     assert (int(n), float(within)) == (len(table), 100 * limit)
-    assert int(kept) == table["within"].sum()
+    assert int(n_kept) == table["within"].sum()
     assert int(on_test) == table["within_test"].sum()
 
 

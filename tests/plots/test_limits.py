@@ -33,11 +33,12 @@ def test_gap_and_ratio_do_not_share_an_axis():
     assert layout.xaxis.title.text == "gap"
     assert layout.xaxis2.title.text == "ratio"
     assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
-    gaps, ratios = values_on(figure, "x"), values_on(figure, "x2")
+    gaps = values_on(figure, "x")
+    ratios = values_on(figure, "x2")
     assert gaps == {("broken", 0.2), ("kept", 0.05), ("limit", 0.1)}
     assert ratios == {("undecided", 0.7), ("limit", 0.8)}
-    shown = [trace.name for trace in figure.data if trace.showlegend]
-    assert sorted(shown) == ["broken", "kept", "limit", "undecided"]
+    names = [trace.name for trace in figure.data if trace.showlegend]
+    assert sorted(names) == ["broken", "kept", "limit", "undecided"]
 
 
 @pytest.mark.parametrize("rows", [ROWS, MIXED[MIXED["axis"] == "gap"]])

@@ -23,8 +23,8 @@ def bars(figure):
 
 def notes(figure):
     """Return what stands on the figure, without the names of the groups."""
-    said = [note.text for note in figure.layout.annotations]
-    return [text for text in said if "<span" not in text]
+    texts = [note.text for note in figure.layout.annotations]
+    return [text for text in texts if "<span" not in text]
 
 
 def test_global_di_is_dashed_and_named(shown, groups):

@@ -19,8 +19,8 @@ def test_alt_text_gives_the_three_numbers(models):
 
 def test_a_model_that_does_not_decide_is_marked(models):
     idle = models.assign(constant=[0.0, 1.0], worst_1_di=[0.3, 0.0], accepted=0.99)
-    for alike, mark in ((1.0, "(accepts 99%)"), (0.0, "(no better than guessing)")):
-        picture = plot_comparison(idle.assign(alike=[0.0, alike]))
+    for share, mark in ((1.0, "(accepts 99%)"), (0.0, "(no better than guessing)")):
+        picture = plot_comparison(idle.assign(alike=[0.0, share]))
         plain, marked = picture.figure.layout.yaxis.ticktext
         assert plain == "Unconstrained"
         assert marked.replace("<br>", " ") == f"ROAD λ 2 {mark}"

@@ -20,19 +20,20 @@ def marks(figure):
     first, last = figure.layout.yaxis.range
     assert first > last, "the first row stands on top"
     rows = np.array(figure.layout.yaxis.tickvals)
-    found = []
+    results = []
     for trace in figure.data:
         if trace.type == "scatter" and "markers" in trace.mode:
             words = trace.hovertext or trace.text
-            up, down = trace.error_x.array, trace.error_x.arrayminus
+            up = trace.error_x.array
+            down = trace.error_x.arrayminus
             for at, value, high, low, said in zip(
                 trace.y, trace.x, up, down, words, strict=True
             ):
                 row = int(np.argmin(np.abs(rows - at)))
                 if value is not None:
                     ends = value - (low or 0), value + (high or 0)
-                    found.append((row, value, *ends, said, trace))
-    return found
+                    results.append((row, value, *ends, said, trace))
+    return results
 
 
 def drawn(figure, trace_name=None):
@@ -48,9 +49,9 @@ def rows_of(table, value, low="ci_low", high="ci_high"):
     """Return what `drawn` should be of the columns of a table."""
     ends = table[[value, low, high]].astype(float)
     return [
-        (row, *np.round(one, 9))
-        for row, one in enumerate(ends.to_numpy())
-        if np.isfinite(one[0])
+        (row, *np.round(ends_of_row, 9))
+        for row, ends_of_row in enumerate(ends.to_numpy())
+        if np.isfinite(ends_of_row[0])
     ]
 
 
@@ -102,9 +103,9 @@ CHANGES = pd.DataFrame(
 
 def test_local_gaps_are_of_their_model_and_their_row(shown, local_table, groups):
     figure = plots.plot_local_di(**shown, groups=groups).figure
-    for label, own in local_table.groupby("label", sort=False):
+    for label, part in local_table.groupby("label", sort=False):
         (name,) = {t.name for t in figure.data if (t.name or "").startswith(label)}
-        assert drawn(figure, name) == rows_of(own, "gap")
+        assert drawn(figure, name) == rows_of(part, "gap")
 
 
 def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
@@ -114,9 +115,9 @@ def test_hostile_names_of_groups_and_subgroups_show_their_own_numbers():
     assert drawn(figure) == rows_of(table, "gap")
     mine = values[values["group"] == "other"].set_index("subgroup")
     at = HOSTILE.index("other")
-    for row, *_, said, _ in marks(figure):
-        shown = said.partition("<br>")[2].split(": ", 1)[1].split(", ")
-        assert shown[at] == f"other {mine.loc[HOSTILE[row], 'value']:.3f}"
+    for row, *_, text, _ in marks(figure):
+        parts = text.partition("<br>")[2].split(": ", 1)[1].split(", ")
+        assert parts[at] == f"other {mine.loc[HOSTILE[row], 'value']:.3f}"
     bars = [trace for trace in figure.data if trace.type == "bar"]
     for group, bar in zip(HOSTILE, bars, strict=True):
         assert list(bar.x) == values.loc[values["group"] == group, "n"].tolist()
@@ -129,8 +130,8 @@ def test_base_rates_of_hostile_names_show_their_own_numbers(groups):
     figure = plots.plot_base_rates(table, overall, groups=groups).figure
     traces = [trace for trace in figure.data if trace.mode == "markers"]
     for group, trace in zip(groups, traces, strict=True):
-        own = table[table["group"] == group]
-        assert drawn(figure, trace.name) == rows_of(own, "rate")
+        of_group = table[table["group"] == group]
+        assert drawn(figure, trace.name) == rows_of(of_group, "rate")
     lines = [trace.x for trace in figure.data if trace.mode == "lines"]
     totals = [(total, total) for total in overall["rate"]]
     assert lines == (totals if len(groups) <= 4 else [])
@@ -140,14 +141,14 @@ def test_base_rates_of_hostile_names_show_their_own_numbers(groups):
 def test_models_stand_in_three_panels_with_their_values(names):
     table = compared(names)
     picture = plots.plot_comparison(table)
-    found = marks(picture.figure)
+    match = marks(picture.figure)
     for axis, metric in (
         ("x", "accuracy"),
         ("x2", "demographic_parity_difference"),
         ("x3", "worst_1_di"),
     ):
-        own = [mark for mark in found if (mark[-1].xaxis or "x") == axis]
-        assert [tuple(np.round(mark[:4], 9)) for mark in own] == rows_of(
+        on_axis = [mark for mark in match if (mark[-1].xaxis or "x") == axis]
+        assert [tuple(np.round(mark[:4], 9)) for mark in on_axis] == rows_of(
             table, metric, f"{metric}_low", f"{metric}_high"
         )
     titles = [note.text for note in picture.figure.layout.annotations]
@@ -160,10 +161,10 @@ def test_gaps_stand_beside_their_change_and_rows_without_one_say_why():
         CHANGES, headline="H", caption="C", title="gap, men − women"
     )
     figure = picture.figure
-    shown = 100 * CHANGES.select_dtypes("float")
-    before = rows_of(shown, "gap_before", "before_low", "before_high")
+    percent = 100 * CHANGES.select_dtypes("float")
+    before = rows_of(percent, "gap_before", "before_low", "before_high")
     assert drawn(figure, "reference") == before
-    after = rows_of(shown, "gap_after", "after_low", "after_high")
+    after = rows_of(percent, "gap_after", "after_low", "after_high")
     assert drawn(figure, "other table") == after
     clear, unclear = (t for t in figure.data if t.xaxis == "x2")
     assert (clear.x[0], unclear.x[0]) == (20, 0)

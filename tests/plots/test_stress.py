@@ -38,10 +38,10 @@ def test_pairs_stand_on_one_row_with_the_person_first():
         }
     )
     picture = plots.plot_pairs(table, kind="similar", share=0.25, n=1200)
-    joined, person, other = picture.figure.data
+    joined, person, counterpart = picture.figure.data
     assert joined.x[:3] == (0.8, 0.3, None)
-    assert (person.x, other.x) == ((0.8, 0.45), (0.3, 0.55))
-    assert person.y == other.y
+    assert (person.x, counterpart.x) == ((0.8, 0.45), (0.3, 0.55))
+    assert person.y == counterpart.y
     assert picture.figure.layout.shapes[0].x0 == 0.5
     assert picture.headline.startswith("25.0% of 1,200 people have")
     assert "31 → 33" in person.text[0]

@@ -14,8 +14,8 @@ CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 @pytest.mark.parametrize("name", ["light", "dark"])
 def test_files_get_the_colours_that_the_app_shows(name):
-    shown = tomllib.loads(CONFIG.read_text())["theme"][name]["chartCategoricalColors"]
-    assert [f"#{colour}" for colour in CATEGORICAL[name].split()] == shown
+    colours = tomllib.loads(CONFIG.read_text())["theme"][name]["chartCategoricalColors"]
+    assert [f"#{colour}" for colour in CATEGORICAL[name].split()] == colours
     ground = tomllib.loads(CONFIG.read_text())["theme"][name]["chartSequentialColors"]
     assert list(theme.palette(name).values())[10:20] == ground
 

@@ -33,11 +33,11 @@ def test_frames_have_the_numbers_of_their_step():
     assert [frame.name for frame in figure.frames] == ["1", "5"]
     assert len(figure.data) == len(figure.frames[0].data) == 8
     for frame, step in zip(figure.frames, (1, 5), strict=True):
-        own = table[(table["step"] == step) & (table["group"] == "Female")]
+        of_group = table[(table["step"] == step) & (table["group"] == "Female")]
         share = density[(density["step"] == step) & (density["group"] == "Female")]
         line, _, _, medians = frame.data[:4]
         assert np.allclose(line.y, 100 * share["share"])
-        assert medians.x == pytest.approx(own["q50"].tolist())
+        assert medians.x == pytest.approx(of_group["q50"].tolist())
     assert figure.data[3].x == figure.frames[1].data[3].x  # the last step is shown
     assert figure.layout.sliders[0].active == 1
 
@@ -71,8 +71,8 @@ def test_a_cell_without_rows_leaves_its_place_empty():
 
 def test_what_stands_beside_is_named():
     table, density = tables()
-    beside = density[density["step"] == 5]
-    picture = drawn(table, density, beside=beside, beside_words="as trained", step=1)
+    at_step = density[density["step"] == 5]
+    picture = drawn(table, density, beside=at_step, beside_words="as trained", step=1)
     assert "Dotted: as trained." in picture.caption
     assert len(picture.figure.data) == 10
     assert picture.figure.layout.sliders[0].active == 0

@@ -27,8 +27,8 @@ def test_one_dot_per_estimable_subgroup_with_area_by_rows(ratio_table):
     assert line.y == pytest.approx((0.8 + 2 * 0.05, 0.8 + 2 * 0.3))
     names = [note.text for note in figure.layout.annotations]
     assert names == ["Men 18–24", "Women 25–34"]
-    alike = table.assign(mean_ratio=1 + table["mean_ratio"] / 500)
-    flat = plot_ratio_against_di(alike, colour_role="road", related=RELATED)
+    even = table.assign(mean_ratio=1 + table["mean_ratio"] / 500)
+    flat = plot_ratio_against_di(even, colour_role="road", related=RELATED)
     assert flat.headline == "Mean weights are practically equal in all subgroups"
 
 

@@ -11,7 +11,9 @@ def every_bend(margins, codes, y, weight, gamma):
     curves = []
     for k in np.unique(codes):
         rows = codes == k
-        f, w, signed = margins[rows], weight[rows], (weight * (2 * y - 1))[rows]
+        f = margins[rows]
+        w = weight[rows]
+        signed = (weight * (2 * y - 1))[rows]
         starts = -np.unique(-np.concatenate([f, f - gamma]))
         h = np.clip((f - starts[:, None]) / gamma, 0, 1)
         curves.append((h @ w / w.sum(), h @ signed))
@@ -20,7 +22,8 @@ def every_bend(margins, codes, y, weight, gamma):
 
 def problem(seed):
     rng = np.random.default_rng(seed)
-    n, n_groups = int(rng.integers(10, 300)), int(rng.integers(1, 5))
+    n = int(rng.integers(10, 300))
+    n_groups = int(rng.integers(1, 5))
     codes = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n)])
     n = len(codes)
     margins = [
@@ -35,7 +38,8 @@ def problem(seed):
 
 
 def test_ties_of_many_groups_do_not_fill_the_memory():
-    n_rows, n_groups = 60_000, 100
+    n_rows = 60_000
+    n_groups = 100
     margins = np.repeat(np.linspace(-1, 1, n_rows // 2), 2)
     y = np.tile([0, 1], n_rows // 2).astype(np.int8)  # whatever the rate, no gain
     groups = by_outcome(
@@ -62,6 +66,7 @@ def test_no_bend_is_more_accurate_than_the_rate_found(seed):
 
 
 def test_a_group_of_one_outcome_is_no_obstacle():
-    margins, codes = np.array([-0.5, 0.5, 0.7, -0.2, 0.1]), np.array([0, 0, 0, 1, 1])
+    margins = np.array([-0.5, 0.5, 0.7, -0.2, 0.1])
+    codes = np.array([0, 0, 0, 1, 1])
     y = np.array([1, 1, 1, 0, 1], dtype=np.int8)
     assert most_accurate_rate(by_outcome(margins, codes, y, n_groups=2), 0.1) == 1

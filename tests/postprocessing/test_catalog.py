@@ -25,7 +25,8 @@ def toy(monkeypatch):
 @pytest.fixture
 def rows():
     rng = np.random.default_rng(0)
-    margins, sex = rng.uniform(-1, 1, 300), rng.choice(["f", "m"], 300)
+    margins = rng.uniform(-1, 1, 300)
+    sex = rng.choice(["f", "m"], 300)
     return SplitScores.of(margins, sex, y=(margins > 0).astype(int)).calibration
 
 
@@ -49,8 +50,8 @@ def test_every_method_makes_its_settings_and_each_of_its_dials_counts(key, rows)
         values = {dial.on_slider(text) for text in texts}
         assert len(values) > 1
         for value in values:
-            made = correction.make("margin", **{dial.name: value}).fit_rows(rows)
-            assert made.get_params()[dial.name] == value
+            rule = correction.make("margin", **{dial.name: value}).fit_rows(rows)
+            assert rule.get_params()[dial.name] == value
 
 
 def test_rules_as_lines_pass_through_their_knots_and_reach_both_ends(rows):

@@ -39,14 +39,14 @@ def table():
 
 def split_of(frame, **changes):
     rows = np.arange(len(frame))
-    given = {
+    arguments = {
         "calibration": rows[rows % 3 > 0],
         "test": rows[rows % 3 == 0],
         "y": frame["y"].to_numpy(),
         "score_type": "probability",
     } | changes
     margins = 2 * frame["p"].to_numpy() - 1
-    return SplitScores.of(margins, frame["sex"].to_numpy(object), **given)
+    return SplitScores.of(margins, frame["sex"].to_numpy(object), **arguments)
 
 
 def test_groups_are_named_in_the_order_given_and_checked(table):
@@ -63,8 +63,8 @@ def test_groups_are_named_in_the_order_given_and_checked(table):
 
 def test_rows_without_a_split_are_dealt_alike_in_every_group(table):
     split = split_of(table, calibration=None, test=None)
-    both = np.sort(np.concatenate([split.test_rows, split.calibration_rows]))
-    assert (both == np.arange(N)).all()
+    all_rows = np.sort(np.concatenate([split.test_rows, split.calibration_rows]))
+    assert (all_rows == np.arange(N)).all()
     shares = (
         table.iloc[split.test_rows]["sex"].value_counts() / table["sex"].value_counts()
     )
@@ -89,8 +89,8 @@ def test_every_line_is_the_method_fitted_anew_on_the_same_rows(table):
     learned, test = (
         table.iloc[rows] for rows in (split.calibration_rows, split.test_rows)
     )
-    shown, _ = trade_off(split)
-    methods = shown.set_index("method")
+    content, _ = trade_off(split)
+    methods = content.set_index("method")
     assert len(methods) == 5
     expected = [
         (methods.loc[PARITY], HardtThreshold(score_type="probability")),
@@ -122,16 +122,16 @@ def test_gaps_inside_subgroups_of_decisions_are_the_local_table(table):
     split = split_of(table)
     _, report = trade_off(split)
     inside = table["age"].iloc[split.test_rows]
-    shown = report.inside(inside, min_size=20)
-    given = {"sensitive_features": report.rows.labels, "subgroups": inside}
-    expected = local_di(report.rows.before, **given, min_size=20)
+    inside_table = report.inside(inside, min_size=20)
+    arguments = {"sensitive_features": report.rows.labels, "subgroups": inside}
+    expected = local_di(report.rows.before, **arguments, min_size=20)
     names = ["before", "before_low", "before_high"]
     np.testing.assert_allclose(
-        shown[names], expected[["local_di", "ci_low", "ci_high"]], atol=1e-12
+        inside_table[names], expected[["local_di", "ci_low", "ci_high"]], atol=1e-12
     )
     rates = pd.Series(report.h).groupby([inside.to_numpy(), report.rows.labels]).mean()
-    gaps = [np.ptp(rates[subgroup]) for subgroup in shown["subgroup"]]
-    assert shown["after"].tolist() == pytest.approx(gaps)
+    gaps = [np.ptp(rates[subgroup]) for subgroup in inside_table["subgroup"]]
+    assert inside_table["after"].tolist() == pytest.approx(gaps)
 
 
 def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
@@ -145,7 +145,7 @@ def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
     fitted = []
     for frame, split in ((table, once), (repeated, many)):
         ramp = RampThreshold(score_type="probability").fit_rows(split.calibration)
-        shown, report = trade_off(split)
+        content, report = trade_off(split)
         inside = report.inside(frame["age"].iloc[split.test_rows])
         fitted.append(
             [
@@ -153,7 +153,7 @@ def test_a_row_of_weight_k_is_k_rows_to_every_threshold_and_number(table):
                 report.outcome[["value", "change"]],
                 report.changed[["rate_before", "rate"]],
                 report.by_measure("precision")[["before", "after"]],
-                shown[["accuracy", "demographic_parity_difference"]],
+                content[["accuracy", "demographic_parity_difference"]],
                 inside[["before", "after"]],
                 list(ramp.expected_rates_.values()),
             ]

@@ -21,7 +21,8 @@ def test_thresholds_and_their_report_are_those_of_repeated_rows():
     )
     people = table.loc[table.index.repeat(table["count"])]
     counts = RowCounts.of("count", table["count"])
-    fitted, reports = [], []
+    fitted = []
+    reports = []
     for part, weight in ((table, counts), (people, None)):
         rows = ScoredRows.read(
             part["score"].to_numpy(),

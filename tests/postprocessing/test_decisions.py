@@ -23,11 +23,12 @@ def test_decisions_are_randomised_to_the_common_rate(decided, gamma, rate):
     ramp.fit(decisions, sensitive_features=groups)
     h = ramp.predict_proba(decisions, sensitive_features=groups)
     for name in ("a", "b"):
-        own = groups == name
-        assert h[own].mean() == pytest.approx(rate, abs=1e-10)
-        yes, no = h[own & (decisions == 1)], h[own & (decisions == 0)]
+        of_group = groups == name
+        assert h[of_group].mean() == pytest.approx(rate, abs=1e-10)
+        yes = h[of_group & (decisions == 1)]
+        no = h[of_group & (decisions == 0)]
         assert np.ptp(yes) == np.ptp(no) == 0
-        share = decisions[own].mean()
+        share = decisions[of_group].mean()
         if gamma <= 2 and rate <= share:  # who was refused stays so
             assert no[0] == pytest.approx(0, abs=1e-12)
             assert yes[0] == pytest.approx(rate / share)
@@ -40,11 +41,11 @@ def test_decisions_are_refused_as_scores_unless_it_is_said(decided):
     decisions, groups = decided
     with pytest.raises(ValueError, match="score_type='decision'"):
         RampThreshold(target_rate=0.4).fit(decisions, sensitive_features=groups)
-    told = RampThreshold(target_rate=0.4, score_type="decision")
+    rule = RampThreshold(target_rate=0.4, score_type="decision")
     with pytest.raises(ValueError, match=r"1 rows are not, .*0\.5.* row 3"):
-        told.fit(np.where(np.arange(N) == 3, 0.5, decisions), sensitive_features=groups)
+        rule.fit(np.where(np.arange(N) == 3, 0.5, decisions), sensitive_features=groups)
     with pytest.raises(ValueError, match="constant"):
-        told.fit(np.ones(N), sensitive_features=groups)
+        rule.fit(np.ones(N), sensitive_features=groups)
 
 
 def test_what_a_column_holds_is_told_by_its_values():

@@ -82,23 +82,31 @@ def test_no_mixture_of_thresholds_and_coins_is_more_accurate(
     decided = margins[None] >= cuts[:, None]
     columns = [(k, decision & (groups == k)) for k in names for decision in decided]
     gain = [np.sum(d * (2 * y - 1)) for _, d in columns]
-    one = [[float(own == k) for own, _ in columns] for k in names]
-    least = [
-        [
-            ((own == low) / np.sum(rows & (groups == low)) - (own == high)
-             / np.sum(rows & (groups == high))) * np.sum(d & rows)
-            for own, d in columns
-        ]
-        for rows in conditions(constraints, y)
-        for low in names
-        for high in names
-    ]  # fmt: skip
+    indicator = [
+        [float(column_group == k) for column_group, _ in columns] for k in names
+    ]
+    least = []
+    for rows in conditions(constraints, y):
+        for low in names:
+            for high in names:
+                n_low = np.sum(rows & (groups == low))
+                n_high = np.sum(rows & (groups == high))
+                # The rate of one group less that of the other, by columns.
+                difference = [
+                    ((k == low) / n_low - (k == high) / n_high) * np.sum(d & rows)
+                    for k, d in columns
+                ]
+                least.append(difference)
     most = np.full(len(least), tolerance)
     best = linprog(
-        -np.array(gain), A_ub=least, b_ub=most, A_eq=one, b_eq=[1] * len(one)
+        -np.array(gain),
+        A_ub=least,
+        b_ub=most,
+        A_eq=indicator,
+        b_eq=[1] * len(indicator),
     )
-    found = np.sum(h * (2 * y - 1))
-    assert found == pytest.approx(-best.fun, abs=1e-7)
+    value = np.sum(h * (2 * y - 1))
+    assert value == pytest.approx(-best.fun, abs=1e-7)
 
 
 def test_a_wide_tolerance_changes_nothing_and_a_wrong_one_is_refused():
@@ -108,13 +116,13 @@ def test_a_wide_tolerance_changes_nothing_and_a_wrong_one_is_refused():
         h = free.fit(margins, y, sensitive_features=groups).predict_proba(
             margins, sensitive_features=groups
         )
-        each = [
+        rates = [
             max(
-                np.sum((margins[own] >= cut) * (2 * y[own] - 1))
+                np.sum((margins[mask] >= cut) * (2 * y[mask] - 1))
                 for cut in [*margins, 2]
             )
-            for own in (groups == k for k in range(3))
+            for mask in (groups == k for k in range(3))
         ]
-        assert np.sum(h * (2 * y - 1)) == pytest.approx(sum(each))
+        assert np.sum(h * (2 * y - 1)) == pytest.approx(sum(rates))
     with pytest.raises(ValueError, match=r"`tolerance` must be in \[0, 1\], got 2"):
         HardtThreshold(tolerance=2).fit(margins, y, sensitive_features=groups)

@@ -24,7 +24,8 @@ def objective(h, scores, gamma, weight):
 @pytest.mark.parametrize("case", RAMPS, ids=lambda case: case["name"])
 def test_certified_ramps_are_met(case):
     given_ = case["input"]
-    gamma, rho = given_["gamma"], float(Fraction(given_["rho"]))
+    gamma = given_["gamma"]
+    rho = float(Fraction(given_["rho"]))
     for k, expected in enumerate(case["output"]):
         scores = expected.get("f") or given_["scores"][k]
         mass = expected.get("mass")
@@ -38,9 +39,11 @@ def test_certified_ramps_are_met(case):
 
 @pytest.mark.parametrize("case", COVARIANCES, ids=lambda case: case["name"])
 def test_certified_covariances_are_met(case):
-    given_, expected = case["input"], case["output"]
+    given_ = case["input"]
+    expected = case["output"]
     inside = np.array(given_["S"])
-    scores, gamma = np.array(given_["scores"]), given_["gamma"]
+    scores = np.array(given_["scores"])
+    gamma = given_["gamma"]
     t = covariance_threshold(scores, inside, gamma, given_["eps"])
     assert t == pytest.approx(expected["t"], abs=1e-9)
     h = np.clip((scores - t * (inside - inside.mean())) / gamma, 0, 1)
@@ -77,10 +80,10 @@ def test_random_ramps_have_the_rate_and_the_least_objective(seed):
         value = objective(best, scores, gamma, weight)
         return -(value + multiplier * (weight @ best - rate * total))
 
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         dual, bounds=(-1 - gamma, 1 + gamma), method="bounded", options={"xatol": 1e-11}
     )
-    assert objective(h, scores, gamma, weight) == pytest.approx(-found.fun, abs=1e-8)
+    assert objective(h, scores, gamma, weight) == pytest.approx(-optimum.fun, abs=1e-8)
 
 
 def least_objective(scores, codes, weight, gamma, rate, tolerance):
@@ -102,7 +105,7 @@ def least_objective(scores, codes, weight, gamma, rate, tolerance):
             }
             for side in (-1, 1)
         ]
-    found = minimize(
+    optimum = minimize(
         lambda h: weight @ (gamma / 2 * h**2 - scores * h) / scale,
         np.full(len(scores), rate),
         jac=lambda h: weight * (gamma * h - scores) / scale,
@@ -111,8 +114,8 @@ def least_objective(scores, codes, weight, gamma, rate, tolerance):
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 2000},
     )
-    assert found.success or found.status == 8, found.message
-    return found.fun * scale
+    assert optimum.success or optimum.status == 8, optimum.message
+    return optimum.fun * scale
 
 
 @pytest.mark.parametrize("n_groups", [2, 5, 20])
@@ -151,7 +154,8 @@ def test_the_optimality_conditions_hold_to_rounding(seed):
     assert (slope[h[heavy] <= 1e-12] >= -1e-12).all()
     assert (slope[h[heavy] >= 1 - 1e-12] <= 1e-12).all()
     # complementary: a multiplier only where its side of the band is touched
-    low, high = max(rate - tolerance / 2, 0.0), min(rate + tolerance / 2, 1.0)
+    low = max(rate - tolerance / 2, 0.0)
+    high = min(rate + tolerance / 2, 1.0)
     assert low - 1e-10 <= mean <= high + 1e-10
     if t > 0:
         assert mean == pytest.approx(high, abs=1e-10)
@@ -160,7 +164,8 @@ def test_the_optimality_conditions_hold_to_rounding(seed):
 
 
 def test_whole_weights_are_repeated_rows():
-    scores, repeats = np.array([-0.9, -0.1, 0.2, 0.7]), np.array([3, 1, 2, 2])
+    scores = np.array([-0.9, -0.1, 0.2, 0.7])
+    repeats = np.array([3, 1, 2, 2])
     weighted = ramp_threshold(scores, 0.3, 0.45, 0.0, repeats)
     repeated = ramp_threshold(np.repeat(scores, repeats), 0.3, 0.45)
     assert weighted == pytest.approx(repeated, abs=1e-12)
@@ -192,7 +197,7 @@ def odd_problem(seed):
 def least_by_solver(scores, weight, gamma, moments, low, high):
     """Least objective over 0 <= h <= 1 with low <= moments @ h <= high."""
     scale = gamma * weight.sum()
-    found = minimize(
+    optimum = minimize(
         lambda h: weight @ (gamma / 2 * h**2 - scores * h) / scale,
         np.full(len(scores), 0.5),
         jac=lambda h: weight * (gamma * h - scores) / scale,
@@ -201,8 +206,8 @@ def least_by_solver(scores, weight, gamma, moments, low, high):
         method="SLSQP",
         options={"ftol": 1e-15, "maxiter": 2000},
     )
-    assert found.success or found.status == 8, found.message
-    return found.fun * scale
+    assert optimum.success or optimum.status == 8, optimum.message
+    return optimum.fun * scale
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])

@@ -58,13 +58,13 @@ def test_probabilities_and_margins_give_the_same_decisions():
     margins, y, groups = people()
     probabilities = (margins + 1) / 2
     for method in METHODS:
-        one = clone(method).fit(margins, y=y, sensitive_features=groups)
-        other = clone(method).set_params(score_type="probability")
-        other.fit(probabilities, y=y, sensitive_features=groups)
-        assert other.predict_proba(
+        by_margins = clone(method).fit(margins, y=y, sensitive_features=groups)
+        by_probabilities = clone(method).set_params(score_type="probability")
+        by_probabilities.fit(probabilities, y=y, sensitive_features=groups)
+        assert by_probabilities.predict_proba(
             probabilities, sensitive_features=groups
         ) == pytest.approx(
-            one.predict_proba(margins, sensitive_features=groups), abs=1e-6
+            by_margins.predict_proba(margins, sensitive_features=groups), abs=1e-6
         )
 
 
@@ -86,15 +86,16 @@ def test_what_is_learned_is_named_by_the_values_of_the_groups():
 def test_drawn_decisions_are_reproducible_and_near_their_expectation():
     margins, y, groups = people(20_000)
     ramp = RampThreshold(1.0).fit(margins, y, sensitive_features=groups)
-    one, same, other = (
+    first, same, second = (
         ramp.predict(margins, sensitive_features=groups, random_state=seed)
         for seed in (3, 3, 4)
     )
-    assert (one == same).all()
-    assert (one != other).any()
+    assert (first == same).all()
+    assert (first != second).any()
     rows = ScoredRows.read(margins, sensitive_features=groups, y=y)
-    h, flips = ramp.chance(rows), ramp.report(rows).changed
-    drawn = [one[groups == name].sum() for name in ramp.groups_]
+    h = ramp.chance(rows)
+    flips = ramp.report(rows).changed
+    drawn = [first[groups == name].sum() for name in ramp.groups_]
     expected = flips["rate"] * flips["n"]
     spread = [np.sqrt((h * (1 - h))[groups == name].sum()) for name in ramp.groups_]
     assert (np.abs(drawn - expected) < 4 * np.array(spread)).all()
@@ -121,7 +122,8 @@ def test_the_covariance_control_of_the_paper_is_a_ramp_in_each_subgroup():
     subgroups[groups == "g1"][:10] = "young"
     for name in ("young", "old"):
         rows = subgroups == name
-        scores, members = margins[rows], groups[rows] == "g1"
+        scores = margins[rows]
+        members = groups[rows] == "g1"
         t = covariance_threshold(scores, members, 0.1)
         theirs = np.clip((scores - t * (members - members.mean())) / 0.1, 0, 1)
         ramp = RampThreshold(0.1, target_rate=float(theirs.mean()))
@@ -135,8 +137,8 @@ def test_the_covariance_control_of_the_paper_is_a_ramp_in_each_subgroup():
 class TestEveryMethod:
     def fit(self, method, **changes):
         margins, y, groups = people()
-        given = {"scores": margins, "y": y, "sensitive_features": groups} | changes
-        return clone(method).fit(**given)
+        arguments = {"scores": margins, "y": y, "sensitive_features": groups} | changes
+        return clone(method).fit(**arguments)
 
     def test_thresholds_survive_json(self, method):
         margins, _, groups = people()
@@ -204,6 +206,6 @@ class TestEveryMethod:
 )
 def test_parameters_out_of_range_are_refused(method, changes, message):
     margins, y, groups = people(200)
-    given = {"y": y} | changes
+    arguments = {"y": y} | changes
     with pytest.raises(ValueError, match=message):
-        method.fit(margins, sensitive_features=groups, **given)
+        method.fit(margins, sensitive_features=groups, **arguments)

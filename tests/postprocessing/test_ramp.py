@@ -17,7 +17,8 @@ def rows_of(n=2000, *, seed=0, n_groups=3, decimals=1):
 
 
 def test_what_it_does_on_rows_is_what_its_file_does():
-    learned, fresh = rows_of(seed=3), rows_of(700, seed=4)
+    learned = rows_of(seed=3)
+    fresh = rows_of(700, seed=4)
     ramp = RampThreshold(0.2, "balanced").fit_rows(learned)
     file = Thresholds.from_json(ramp.thresholds().to_json())
     names = np.array(fresh.names)[fresh.codes]
@@ -39,11 +40,11 @@ def test_what_it_does_on_rows_is_what_its_file_does():
         assert changed.loc[name, "down"] == pytest.approx(down)
         assert changed.loc[name, "rate"] == pytest.approx(part["h"].mean())
     gap = report.outcome.set_index("metric")
-    shown = gap.loc["demographic_parity_difference", "value"]
-    assert shown == pytest.approx(np.ptp(frame.groupby("group")["h"].mean()))
-    own = ramp.expected_rates_
+    gap_value = gap.loc["demographic_parity_difference", "value"]
+    assert gap_value == pytest.approx(np.ptp(frame.groupby("group")["h"].mean()))
+    rates = ramp.expected_rates_
     assert file.expected_rates == pytest.approx(
-        {str(k): rate for k, rate in own.items()}
+        {str(k): rate for k, rate in rates.items()}
     )
 
 
@@ -78,11 +79,12 @@ def test_its_effect_counts_who_is_on_the_ramp_and_the_accuracy_it_costs(gamma):
     weight = np.random.default_rng(0).integers(1, 4, len(rows.margins)).astype(float)
     rows = replace(rows, weight=weight)
     ramp = RampThreshold(gamma, 0.5).fit_rows(rows)
-    effect, h = ramp.effect(rows), ramp.chance(rows)
+    effect = ramp.effect(rows)
+    h = ramp.chance(rows)
     for k, share in enumerate(effect.randomised):
-        own = rows.codes == k
-        on_ramp = own & (h > 0) & (h < 1)
-        assert share == pytest.approx(weight[on_ramp].sum() / weight[own].sum())
+        of_group = rows.codes == k
+        on_ramp = of_group & (h > 0) & (h < 1)
+        assert share == pytest.approx(weight[on_ramp].sum() / weight[of_group].sum())
     after = ramp.score(
         rows.margins, rows.y, sensitive_features=rows.codes, sample_weight=weight
     )
@@ -105,9 +107,9 @@ def test_previews_of_rows_count_outcomes_by_score():
     weight = np.linspace(1, 2, len(rows.margins))
     previews = RampPreview.of_rows(replace(rows, weight=weight))
     for k, preview in enumerate(previews):
-        own = rows.codes == k
-        assert preview.n == pytest.approx(weight[own].sum())
-        positive = weight[own & (rows.y == 1)].sum() / preview.n
+        of_group = rows.codes == k
+        assert preview.n == pytest.approx(weight[of_group].sum())
+        positive = weight[of_group & (rows.y == 1)].sum() / preview.n
         assert sum(preview.positives) == pytest.approx(positive, abs=1e-4)
         assert (np.array(preview.positives) <= np.array(preview.histogram) + 1e-6).all()
     unknown = RampPreview.of_rows(replace(rows, y=None))
@@ -115,7 +117,8 @@ def test_previews_of_rows_count_outcomes_by_score():
 
 
 def test_rates_after_the_ramp_are_means_over_its_draws():
-    learned, fresh = rows_of(seed=5), rows_of(900, seed=6)
+    learned = rows_of(seed=5)
+    fresh = rows_of(900, seed=6)
     report = RampThreshold(0.4, 0.5).fit_rows(learned).report(fresh)
     y = fresh.y
     for measure, of in (

@@ -77,7 +77,8 @@ def test_what_was_learned_comes_back_from_json():
 
 
 def test_groups_of_the_same_name_are_refused():
-    scores, groups = [0.1, 0.2, 0.3, -0.4], np.array([1, 1, "1", "1"], dtype=object)
+    scores = [0.1, 0.2, 0.3, -0.4]
+    groups = np.array([1, 1, "1", "1"], dtype=object)
     with pytest.raises(ValueError, match="same name"):
         RampThreshold(target_rate=0.5).fit(scores, sensitive_features=groups)
 

@@ -18,7 +18,10 @@ def parsed(card):
 
 def tables(tokens):
     """Return the tables by the title above each."""
-    found, title, rows, row = {}, "", [], []
+    results = {}
+    title = ""
+    rows = []
+    row = []
     for at, token in enumerate(tokens):
         if token.type == "heading_open":
             title = text(tokens[at + 1])
@@ -29,9 +32,9 @@ def tables(tokens):
         elif token.type == "tr_close":
             rows.append(row)
         elif token.type == "table_close":
-            found[title] = pd.DataFrame(rows[1:], columns=rows[0])
+            results[title] = pd.DataFrame(rows[1:], columns=rows[0])
             rows = []
-    return found
+    return results
 
 
 def text(token):
@@ -40,22 +43,22 @@ def text(token):
 
 def test_the_card_has_the_sections_and_the_numbers_of_the_page(swept):
     store, run = swept
-    made = report(store, run)
-    metadata, tokens = parsed(made.to_markdown())
+    document = report(store, run)
+    metadata, tokens = parsed(document.to_markdown())
     assert metadata["pipeline_tag"] == "tabular-classification"
     headings = [
         text(tokens[at + 1])
         for at, token in enumerate(tokens)
         if token.type == "heading_open" and token.tag == "h2"
     ]
-    assert headings == [section.title for section in made.sections]
+    assert headings == [section.title for section in document.sections]
     chosen = choices.opened_on(store, run)
     rows = store.snapshot(run).table()
     mine = rows[rows["key"].isin([trial.key for trial in chosen.trials])]
     shown = tables(tokens)["All settings"].set_index("Setting")
     pictures = [
         block.picture.headline
-        for section in made.sections
+        for section in document.sections
         for block in section.blocks
         if isinstance(block, Figure)
     ]

@@ -83,20 +83,20 @@ def store(home, run):
 
 def assert_page_is_text(page):
     """No link, image, script or handler of a name; in figures no link and no style."""
-    read = ReportPage(page)
-    for tag, attributes in read.tags:
+    document = ReportPage(page)
+    for tag, attributes in document.tags:
         assert tag not in ("img", "iframe", "object", "form", "base", "link")
         assert not any(name.startswith("on") for name in attributes)
         assert attributes.get("href", "#")[0] == "#"
         assert {"src", "srcdoc"} & attributes.keys() == set()
-    kinds = [known.get("type") for tag, known in read.tags if tag == "script"]
+    kinds = [expected.get("type") for tag, expected in document.tags if tag == "script"]
     assert kinds.count(None) <= 1  # the one that draws
-    assert len(read.figures) > 0
+    assert len(document.figures) > 0
     house = r'</?(?:br|b|i|extra|span)>|<span style="color:#\w+">'
-    for text in texts(read.figures):
+    for text in texts(document.figures):
         assert "<" not in re.sub(house, "", text), text
         assert TURNS.search(text) is None
-    shown = "".join(text for tag, text in read.texts.items() if tag != "pre")
+    shown = "".join(text for tag, text in document.texts.items() if tag != "pre")
     assert EVIL in shown
     assert TURNS.search(shown.replace("\n", "")) is None
 
@@ -121,9 +121,9 @@ def assert_markdown_is_text(card):
     assert not kinds & {*drawn, "blockquote_open", "ordered_list_open"}
     heads = {t.content for t in tokens if t.type == "inline"} & {"head", "a"}
     assert heads == set()
-    said = "".join(t.content for t in tokens if t.type == "inline")
-    assert EVIL in said
-    assert TURNS.search(said.replace("\n", "")) is None
+    words = "".join(t.content for t in tokens if t.type == "inline")
+    assert EVIL in words
+    assert TURNS.search(words.replace("\n", "")) is None
 
 
 def assert_no_formula(text, delimiter=","):

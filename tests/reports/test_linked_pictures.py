@@ -30,14 +30,14 @@ def test_they_are_those_of_the_sweep_page_and_begin_at_the_model(store):
     run = train_sweep(store, people(), "People")
     sweep = sweeps.finished_sweep(store, run)
     page = report(store, run, model=sweep.ids[-1]).to_html()
-    shown, place = pictures_of(page)
+    document, place = pictures_of(page)
     assert place == len(sweep.ids) - 1
     summary = json.loads(json.dumps(linked.summary(sweep)))
-    for own, told in zip(
-        summary["settings"], shown["summary"]["settings"], strict=True
+    for own_values, reported in zip(
+        summary["settings"], document["summary"]["settings"], strict=True
     ):
         for name in ("metrics", "local", "rates", "weights", "chance"):
-            assert told[name] == own[name]
+            assert reported[name] == own_values[name]
     urls = re.findall(r"https?://[^\s\"'<>)]+", page)
     assert {url for url in urls if "w3.org" not in url} <= set(_links(page))
 
@@ -48,21 +48,25 @@ def _links(page):
 
 def test_a_subgroup_with_a_small_group_has_no_numbers(store):
     frame = people(900)
-    here, there = (frame.index[frame["origin"] == name] for name in ("here", "there"))
-    frame.loc[[*here[:150], *there[:15]], "branch"] = "depot"
+    rows_here, rows_there = (
+        frame.index[frame["origin"] == name] for name in ("here", "there")
+    )
+    frame.loc[[*rows_here[:150], *rows_there[:15]], "branch"] = "depot"
     run = train_sweep(store, frame, "Depot", subgroups=("branch",))
     whole = linked.summary(sweeps.finished_sweep(store, run))
-    shown, _ = pictures_of(report(store, run).to_html())
+    content, _ = pictures_of(report(store, run).to_html())
     at = whole["subgroups"].index("depot")
-    assert shown["summary"]["subgroups"] == whole["subgroups"]
+    assert content["summary"]["subgroups"] == whole["subgroups"]
     assert None not in whole["settings"][0]["rates"][at]
-    for setting in shown["summary"]["settings"]:
+    for setting in content["summary"]["settings"]:
         assert setting["local"][at] is None
         assert set(setting["rates"][at]) == {None}
         cells = [] if setting["weights"] is None else setting["weights"]["inside"][at]
         assert set(cells) <= {None}
-    others = [i for i in range(len(whole["subgroups"])) if i != at]
-    hidden = [shown["summary"]["settings"][0]["local"][i] is None for i in others]
+    other_places = [i for i in range(len(whole["subgroups"])) if i != at]
+    hidden = [
+        content["summary"]["settings"][0]["local"][i] is None for i in other_places
+    ]
     assert hidden.count(True) == 1  # else totals would give the count away
 
 

@@ -86,16 +86,16 @@ def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
         rng = np.random.default_rng(seed)
         for better in (True, False):
             y, group, present, models = candidates(rng, 8000, better)
-            found = less_discriminatory(
+            alternatives = less_discriminatory(
                 y, present, models, sensitive_features=group,
                 search_rows=np.arange(4000), confirm_rows=np.arange(4000, 8000),
             )  # fmt: skip
-            confirmed[better] += found.name is not None
+            confirmed[better] += alternatives.name is not None
             if better:
-                assert found.name in (None, "fair")
+                assert alternatives.name in (None, "fair")
             else:
-                covered += found.most >= 0
-                assert "None of" in found.words or found.name
+                covered += alternatives.most >= 0
+                assert "None of" in alternatives.words or alternatives.name
     assert confirmed[True] >= 7
     assert confirmed[False] <= 1
     assert covered == 8
@@ -103,12 +103,12 @@ def test_an_alternative_that_is_there_is_found_and_one_that_is_not_seldom():
 
 def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tmp_path):
     frame = pd.read_csv(file)
-    asked = ["--pack", "ll144", "--group", "sex", "--group", "race"]
+    command = ["--pack", "ll144", "--group", "sex", "--group", "race"]
     out = tmp_path / "pack.html"
-    call(file, *asked, "--decision", "hired=yes", "--out", out)
+    call(file, *command, "--decision", "hired=yes", "--out", out)
     page = out.read_text()
-    shown = ReportPage(page)
-    table = shown.table("By sex")
+    document = ReportPage(page)
+    table = document.table("By sex")
     hired = (frame["hired"] == "yes").groupby(frame["sex"]).mean()
     ratio = hired.min() / hired.max()
     assert float(table.loc[hired.idxmin(), "Impact ratio"]) == pytest.approx(
@@ -118,7 +118,7 @@ def test_a_pack_of_local_law_144_holds_ratios_bounds_and_unknown_people(file, tm
     assert "not legal advice" in page
     assert "Local Law 144" in page
     assert "<i>x" not in page
-    call(file, *asked, "--score", "score", "--out", tmp_path / "pack.md")
+    call(file, *command, "--score", "score", "--out", tmp_path / "pack.md")
     text = (tmp_path / "pack.md").read_text()
     assert "Scoring rate" in text
     assert "not legal advice" in text
@@ -134,8 +134,8 @@ def test_packs_of_a_run_search_its_models_and_list_annex_iv(swept, tmp_path):
     out = tmp_path / "annex.html"
     home = ["--home", store.home]
     call(run_id, "--pack", "eu-ai-act", "--out", out, *home)
-    shown = ReportPage(out.read_text())
-    table = shown.table("Technical documentation")
+    document = ReportPage(out.read_text())
+    table = document.table("Technical documentation")
     assert table.loc["2d", "Status"] == "in part"
     assert "origin" in table.loc["2d", "Missing"]
     assert table.loc["2e", "Status"] == "missing"
@@ -155,22 +155,22 @@ def test_documents_of_a_run_share_its_data_its_dates_and_the_model_before(
     store, run_id = swept
     home = ["--home", store.home]
     written = {}
-    for name, asked in {
+    for name, options in {
         "report": [],
         "annex": ["--pack", "eu-ai-act"],
         "alternatives": ["--pack", "adverse-impact"],
     }.items():
         out = tmp_path / f"{name}.json"
-        call(run_id, *asked, "--out", out, *home)
+        call(run_id, *options, "--out", out, *home)
         written[name] = json.loads(out.read_text())
     first = written["report"]
     record = store.dataset_record(store.run(run_id).dataset_id)
     assert first["data"]["sha256"] == record.table_sha256
     assert sum(group["n"] for group in first["data"]["groups"]) == first["data"]["used"]
     assert first["before"]
-    for other in written.values():
+    for other_page in written.values():
         for name in ("run", "before", "after", "started", "finished", "seeds", "data"):
-            assert other[name] == first[name], name
+            assert other_page[name] == first[name], name
     assert written["alternatives"]["present"] == first["before"]
     call(run_id, "--pack", "adverse-impact", "--out", tmp_path / "a.md", *home)
     text = (tmp_path / "a.md").read_text()
@@ -196,17 +196,21 @@ def test_a_model_that_accepts_nearly_all_is_no_alternative():
     """It closes the gap at no cost in accuracy, for nobody is decided otherwise."""
     rng = np.random.default_rng(1)
     n = 4000
-    group, y = rng.choice(["a", "b"], n), rng.random(n) < 0.8
+    group = rng.choice(["a", "b"], n)
+    y = rng.random(n) < 0.8
     present = rng.random(n) < np.where(group == "a", 0.95, 0.7)
     nearly_all = np.ones(n, int)
     nearly_all[np.flatnonzero(~y)[:20]] = 0  # right, and half a percent of people
-    search, confirm = np.arange(n // 2), np.arange(n // 2, n)
+    search = np.arange(n // 2)
+    confirm = np.arange(n // 2, n)
     rows = {"search_rows": search, "confirm_rows": confirm, "loss": 0.2}
-    found = less_discriminatory(
+    alternatives = less_discriminatory(
         y, present, {"all": nearly_all}, sensitive_features=group, **rows
     )
-    assert (found.name, found.candidate) == (None, None)
+    assert (alternatives.name, alternatives.candidate) == (None, None)
     fair = rng.random(n) < np.where(y, 0.9, 0.6)
     models = {"all": nearly_all, "fair": fair.astype(int)}
-    found = less_discriminatory(y, present, models, sensitive_features=group, **rows)
-    assert found.name == "fair"
+    alternatives = less_discriminatory(
+        y, present, models, sensitive_features=group, **rows
+    )
+    assert alternatives.name == "fair"

@@ -23,7 +23,8 @@ from fairdash.reports import adverse_pack, ll144_pack, report
 from fairdash.store import open_store
 
 AGE, SKILL, BRANCH, ORIGIN, HIRED, YES, NO, *VALUES = marked_texts()
-GROUPS, BRANCHES = VALUES[:4], VALUES[4:]
+GROUPS = VALUES[:4]
+BRANCHES = VALUES[4:]
 LARGE = BRANCHES[::5]  # so few that figures draw the gaps inside of them
 COLUMNS = {
     "age": AGE,
@@ -150,10 +151,10 @@ def test_every_text_of_a_pack_is_one_of_the_table(write):
     frame = marked_table()
     question = tables.TableQuestion(groups=(ORIGIN,), decision=f"{HIRED}={YES}")
     source = tables.Source("people.csv", "0", len(frame), "")
-    made = write(frame, question, source)
-    texts, _ = Page(made.to_html()).read()
+    document = write(frame, question, source)
+    texts, _ = Page(document.to_html()).read()
     assert joined(GROUPS) <= texts <= joined(KNOWN)
-    assert {*GROUPS} <= read_of_markdown(made.to_markdown()) <= KNOWN
+    assert {*GROUPS} <= read_of_markdown(document.to_markdown()) <= KNOWN
 
 
 def test_every_text_of_a_csv_file_is_one_of_the_table(store, run):
@@ -176,7 +177,8 @@ def printed(tmp_path):
     """What `fairdash audit` prints of the table, and writes as JSON and as a page."""
     file = tmp_path / "people.csv"
     marked_table().to_csv(file, index=False)
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
     command = ["audit", str(file), "--decision", f"{HIRED}={YES}", "--group", ORIGIN]
     command += ["--subgroup", BRANCH, "--out", str(out), "--report", str(page)]
     done = CliRunner().invoke(app, command)
@@ -186,8 +188,8 @@ def printed(tmp_path):
 
 def test_every_text_that_a_command_prints_is_one_of_the_table(printed):
     output, _, page = printed
-    read = {read_back(text) for text in marked_in(output)}
-    assert {*GROUPS} <= read <= KNOWN
+    content = {read_back(text) for text in marked_in(output)}
+    assert {*GROUPS} <= content <= KNOWN
     assert all(mark == "\n" or mark.isprintable() for mark in output)
     texts, drawn = Page(page).read()
     assert joined(GROUPS) <= texts <= joined(KNOWN)

@@ -43,7 +43,10 @@ def test_the_settings_are_those_of_the_store(page, swept):
     store, run = swept
     rows = store.snapshot(run).table()
     table = page.table("All settings")
-    labels = {one.label: one for one in trials.known_models_of(store, [run])}
+    labels = {
+        known_model.label: known_model
+        for known_model in trials.known_models_of(store, [run])
+    }
     assert sorted(table.index) == sorted(labels)
     assert len(table) == 5
     columns = {
@@ -55,8 +58,8 @@ def test_the_settings_are_those_of_the_store(page, swept):
         mine = rows[rows["key"].isin([trial.key for trial in model.trials])]
         for part in ("validation", "test"):
             for title, name in columns.items():
-                shown = value(table.loc[label, f"{title}, {part}"])
-                assert shown == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
+                cell = value(table.loc[label, f"{title}, {part}"])
+                assert cell == pytest.approx(mine[f"{part}_{name}"].mean(), abs=5e-4)
     sweep = sweeps.finished_sweep(store, run)
     best = recommendation.recommend(sweep, 0.05)
     opened = choices.opened_on(store, run)
@@ -69,15 +72,18 @@ def decided(store, run, model):
     """Return group, branch and decision of the test rows of every seed of a model."""
     dataset = store.dataset(store.run(run).dataset_id)
     for trial in model.trials:
-        where = split(dataset, trial.seed).test
-        rows = dataset.frame.iloc[where][["origin", "branch"]]
-        scores = store.artifact(trial.key).scores()[where]
-        yield rows.assign(y=dataset.y[where], positive=(scores > 0.5).astype(int))
+        test_rows = split(dataset, trial.seed).test
+        rows = dataset.frame.iloc[test_rows][["origin", "branch"]]
+        scores = store.artifact(trial.key).scores()[test_rows]
+        yield rows.assign(y=dataset.y[test_rows], positive=(scores > 0.5).astype(int))
 
 
 def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
     store, run = swept
-    models = {one.label: one for one in trials.known_models_of(store, [run])}
+    models = {
+        known_model.label: known_model
+        for known_model in trials.known_models_of(store, [run])
+    }
     chosen = choices.opened_on(store, run).label
     table = page.table("Models on test rows")
     assert list(table.columns) == list(dict.fromkeys(["Unconstrained", chosen]))
@@ -100,12 +106,12 @@ def test_models_and_subgroups_are_those_of_the_stored_scores(page, swept):
         for rows in decided(store, run, models[chosen])
     ]
     for branch in ("office", "works"):
-        mine = [one.loc[branch] for one in rates]
-        gap = np.mean([one.max() - one.min() for one in mine])
+        mine = [known_model.loc[branch] for known_model in rates]
+        gap = np.mean([known_model.max() - known_model.min() for known_model in mine])
         assert value(local.loc[branch, "Gap"]) == pytest.approx(gap, abs=5e-4)
-        here = np.mean([one["here"] for one in mine])
-        shown = value(local.loc[branch, "P(ŷ = 1) origin: here"])
-        assert shown == pytest.approx(here, abs=5e-4)
+        rate_here = np.mean([known_model["here"] for known_model in mine])
+        cell = value(local.loc[branch, "P(ŷ = 1) origin: here"])
+        assert cell == pytest.approx(rate_here, abs=5e-4)
 
 
 def test_scores_in_the_table_are_audited_by_every_measure(tmp_path, monkeypatch):
@@ -139,8 +145,8 @@ def test_scores_in_the_table_are_audited_by_every_measure(tmp_path, monkeypatch)
     high = frame["decile_score"] >= 5
     for race, rows in frame.groupby("race"):
         wrong = high[rows.index][rows["two_year_recid"] == 0].mean()
-        shown = value(table.loc["False positive rate", f"race: {race}"])
-        assert shown == pytest.approx(wrong, abs=5e-4)
+        cell = value(table.loc["False positive rate", f"race: {race}"])
+        assert cell == pytest.approx(wrong, abs=5e-4)
     assert "race: African-American is predicted “two_year_recid = 1”" in page.texts["p"]
     assert "False positive rate of decile_score ≥ 5 by subgroup" not in page.tables
     assert "2 subgroups are suppressed for decile_score" in page.texts["p"]
@@ -150,14 +156,14 @@ def test_scores_in_the_table_are_audited_by_every_measure(tmp_path, monkeypatch)
 
 def test_sections_are_chosen_and_ordered(swept):
     store, run = swept
-    made = report(store, run, sections=("data", "summary"))
-    page = ReportPage(made.to_html())
+    document = report(store, run, sections=("data", "summary"))
+    page = ReportPage(document.to_html())
     titles = [text for tag, text in page.headings if tag == "h2"]
     assert titles == ["The data, without rows", "What was found"]
     assert "All settings" not in page.tables
     chosen = choices.opened_on(store, run).label
     models = trials.known_models_of(store, [run])
-    model = [one for one in models if one.label != chosen][-1]
+    model = [candidate for candidate in models if candidate.label != chosen][-1]
     named = report(store, run, model=model.label).to_html()
     assert f"The report is about {model.label}, which was picked instead." in named
     for wrong, message in (
@@ -174,23 +180,24 @@ def test_the_model_a_sweep_opens_on_was_not_picked_though_a_page_names_it(swept)
     opened = choices.opened_on(store, run)
     named = report(store, run, model=opened.id, sections=("tried",)).to_html()
     usual = report(store, run, sections=("tried",)).to_html()
-    page, other = ReportPage(named), ReportPage(usual)
-    assert page.texts["p"] == other.texts["p"]
+    page = ReportPage(named)
+    usual_page = ReportPage(usual)
+    assert page.texts["p"] == usual_page.texts["p"]
     assert "picked instead" not in named
 
 
 def test_a_report_and_an_export_decide_by_the_rule(swept):
     store, run = swept
     rule = DecisionRule("top", 20)
-    made = report(store, run, rule=rule)
+    document = report(store, run, rule=rule)
     model = choices.opened_on(store, run, rule)
-    assert {model.label, f"decided 1: {rule.words()}"} <= {*made.facts}
-    page = ReportPage(made.to_html())
+    assert {model.label, f"decided 1: {rule.words()}"} <= {*document.facts}
+    page = ReportPage(document.to_html())
     table = page.table("Models on test rows")
     sweep = sweeps.finished_sweep(store, run, rule)
     rows = sweep.result.means.iloc[sweep.ids.index(model.id)]
-    shown = value(table.loc["Accuracy", model.label])
-    assert shown == pytest.approx(rows["test_accuracy"], abs=5e-4)
+    cell = value(table.loc["Accuracy", model.label])
+    assert cell == pytest.approx(rows["test_accuracy"], abs=5e-4)
     table = portable.predictions(store, run, rule=rule)
     scores = table["probability"]
     cut = portable.exported(store, run, rule=rule).threshold
@@ -205,8 +212,10 @@ def scarce(tmp_path_factory):
     frame = people(900)
     rng = np.random.default_rng(1)
     frame["branch"] = rng.choice(["home", "office", "works"], 900, p=[0.2, 0.3, 0.5])
-    there = np.flatnonzero((frame["branch"] == "home") & (frame["origin"] == "there"))
-    frame.loc[there[25:], "origin"] = "here"  # five of them in a fifth of the rows
+    rows_there = np.flatnonzero(
+        (frame["branch"] == "home") & (frame["origin"] == "there")
+    )
+    frame.loc[rows_there[25:], "origin"] = "here"  # five of them in a fifth of the rows
     store = open_store(tmp_path_factory.mktemp("scarce") / "home")
     yield store, train_sweep(store, frame, "Scarce")
     store.close()
@@ -227,8 +236,8 @@ def test_small_groups_are_suppressed_in_tables_and_figures(scarce, monkeypatch):
     assert len(bars) == 2  # rows by group
     assert all(np.sum([x is None for x in bar["x"]]) == 2 for bar in bars)
     monkeypatch.setattr(_small_groups, "SMALLEST_GROUP", 1)
-    shown = ReportPage(report(store, run).to_html())
-    table = shown.table(f"Subgroups of {label} by gap")
+    document = ReportPage(report(store, run).to_html())
+    table = document.table(f"Subgroups of {label} by gap")
     assert table.loc["home", counts].astype(int).min() < 10
     assert not table.eq("suppressed").any(axis=None)
 
@@ -239,8 +248,8 @@ def test_no_small_count_is_shown_or_left_to_subtraction(counts):
     table = pd.DataFrame(counts, index=[str(i) for i in range(len(counts))])
     long = table.melt(ignore_index=False, value_name="n").rename_axis("subgroup")
     hidden = _small_groups.hidden_names(long.reset_index())
-    shown = table.drop(index=hidden)
-    assert (shown >= least).all(axis=None)
+    visible_rows = table.drop(index=hidden)
+    assert (visible_rows >= least).all(axis=None)
     assert len(hidden) != 1 or len(table) == 1
     if (table >= least).all(axis=None):
         assert hidden == []
@@ -260,9 +269,9 @@ def sentences_of(made):
 @pytest.mark.parametrize("model", [None, "Unconstrained"])
 def test_no_sentence_stands_twice_in_a_report(swept, model):
     store, run = swept
-    said = sentences_of(report(store, run, model=model))
-    assert len(said) > 10
-    assert [each for each, n in Counter(said).items() if n > 1] == []
+    sentences = sentences_of(report(store, run, model=model))
+    assert len(sentences) > 10
+    assert [sentence for sentence, n in Counter(sentences).items() if n > 1] == []
 
 
 def test_the_shell_writes_a_report(swept, tmp_path, monkeypatch):
@@ -298,11 +307,11 @@ def test_a_question_of_one_entry_is_a_section(swept, monkeypatch):
     with pytest.raises(ValueError, match=r"'toy' already, .*Give another `name`"):
         _questions.add(toy)
     store, run = swept
-    made = report(store, run, sections=["toy", "definitions"])
-    assert [section.title for section in made.sections] == [
+    document = report(store, run, sections=["toy", "definitions"])
+    assert [section.title for section in document.sections] == [
         "Which table it is",
         "What the words mean",
     ]
-    assert "People is looked at." in ReportPage(made.to_html()).texts["p"]
+    assert "People is looked at." in ReportPage(document.to_html()).texts["p"]
     with pytest.raises(ValueError, match=r"no section 'coin'.*reproduce and toy"):
         report(store, run, sections=["coin"])

@@ -34,7 +34,8 @@ def write_table(folder, written):
         frame.to_excel(folder / "people.xlsx", sheet_name="People", index=False)
         return folder / "people.xlsx", None
     else:
-        text, form = frame.to_csv(index=False), None
+        text = frame.to_csv(index=False)
+        form = None
     (folder / "people.csv").write_text(text)
     return folder / "people.csv", form
 
@@ -73,7 +74,8 @@ def call(*arguments):
 
 def test_the_configuration_trains_the_same_models_in_an_empty_home(exported, tmp_path):
     wanted, spec, table = exported
-    config, out = tmp_path / "run.yaml", tmp_path / "rows.csv"
+    config = tmp_path / "run.yaml"
+    out = tmp_path / "rows.csv"
     config.write_text(spec.to_yaml())
     assert str(tmp_path) not in config.read_text()
     command = ("run", config, "--inline", "--home", tmp_path / "new", "--out", out)
@@ -90,7 +92,8 @@ def test_the_configuration_trains_the_same_models_in_an_empty_home(exported, tmp
 @pytest.mark.parametrize("exported", ["workbook"], indirect=True)
 def test_the_script_gives_the_same_numbers_in_an_empty_home(exported, tmp_path):
     wanted, spec, table = exported
-    script, saved = tmp_path / "run.py", tmp_path / "rows.csv"
+    script = tmp_path / "run.py"
+    saved = tmp_path / "rows.csv"
     script.write_text(f"{python_script(spec)}results.to_csv({str(saved)!r})\n")
     home = {"HOME": str(tmp_path / "empty"), "FAIRDASH_HOME": str(tmp_path / "empty")}
 

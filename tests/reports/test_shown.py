@@ -31,12 +31,12 @@ def test_an_audit_is_shown_with_its_numbers_and_figures():
     assert audit.verdict in page.texts["p"]
     table = page.table("Every measure by group")
     for name in ("here", "there"):
-        shown = [value(cell) for cell in table[name]]
-        np.testing.assert_allclose(shown, audit.table[name], atol=5e-4)
+        gaps = [value(cell) for cell in table[name]]
+        np.testing.assert_allclose(gaps, audit.table[name], atol=5e-4)
     assert len(page.figures) == 1
     inside = page.table("Every measure inside subgroups")
-    shown = [value(cell) for cell in inside["gap"]]
-    np.testing.assert_allclose(shown, audit.local["gap"], atol=5e-4)
+    gaps = [value(cell) for cell in inside["gap"]]
+    np.testing.assert_allclose(gaps, audit.local["gap"], atol=5e-4)
 
 
 def test_a_report_is_shown(swept):

@@ -13,19 +13,22 @@ def test_a_share_is_met_as_nearly_as_ties_allow(seed, text):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 80))
     scores = rng.integers(0, 12, n) / 12
-    y, weight = rng.integers(0, 2, n), rng.random(n) + 0.1
-    rule, share = DecisionRule.of(text), rng.random()
+    y = rng.integers(0, 2, n)
+    weight = rng.random(n) + 0.1
+    rule = DecisionRule.of(text)
+    share = rng.random()
     at = rule.threshold(scores, y, base_rate=share, sample_weight=weight)
     wanted = share if text == "as_many" else rule.amount / 100
     reached = weight[scores > at].sum() / weight.sum()
-    every = [weight[scores > cut].sum() / weight.sum() for cut in (-1, *scores)]
-    assert abs(reached - wanted) == pytest.approx(min(abs(np.array(every) - wanted)))
+    rates = [weight[scores > cut].sum() / weight.sum() for cut in (-1, *scores)]
+    assert abs(reached - wanted) == pytest.approx(min(abs(np.array(rates) - wanted)))
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.2, 1.0, 5.0]))
 def test_costs_are_least_among_all_thresholds(seed, ratio):
     rng = np.random.default_rng(seed)
-    scores, y = rng.integers(0, 9, 40) / 9, rng.integers(0, 2, 40)
+    scores = rng.integers(0, 9, 40) / 9
+    y = rng.integers(0, 2, 40)
     at = DecisionRule("costs", ratio).threshold(scores, y, base_rate=0.5)
 
     def cost(cut):

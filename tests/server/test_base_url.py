@@ -35,10 +35,10 @@ def test_the_page_says_where_the_app_begins():
 
 
 def test_the_page_may_come_in_parts_and_uncompressed():
-    asked = []
+    calls = []
 
     async def parts(scope, receive, send):
-        asked.append(dict(scope["headers"]))
+        calls.append(dict(scope["headers"]))
         kind = [(b"content-type", b"text/html; charset=utf-8")]
         start = {"type": "http.response.start", "status": 200, "headers": kind}
         await send(start)
@@ -49,7 +49,7 @@ def test_the_page_may_come_in_parts_and_uncompressed():
 
     _, _, body = answer(parts)
     assert body.count(SCRIPT) == 1
-    assert b"accept-encoding" not in asked[0]
+    assert b"accept-encoding" not in calls[0]
 
 
 @pytest.mark.parametrize(

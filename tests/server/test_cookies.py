@@ -11,7 +11,8 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_signed_val
 
 from fairdash.server import cookies
 
-SECRET, ORIGIN = "a long random text of ours", "http://localhost:8501"
+SECRET = "a long random text of ours"
+ORIGIN = "http://localhost:8501"
 FACTS = {"origin": ORIGIN, "is_logged_in": True, "provider": "default"}
 CLAIMS = {"sub": "1", "name": "Ann Åström \u2028 \\ \"'; =,", "email_verified": True}
 LONG = {f"group{number}": "x" * 100 for number in range(100)}
@@ -29,20 +30,22 @@ def lines(answer):
     headers = [v.decode() for name, v in answer.raw_headers if name == b"set-cookie"]
     jars = [SimpleCookie(header) for header in headers]
     return {
-        name: (one.value, {key: value for key, value in one.items() if value})
+        name: (cookie.value, {key: value for key, value in cookie.items() if value})
         for jar in jars
-        for name, one in jar.items()
+        for name, cookie in jar.items()
     }
 
 
 @pytest.mark.parametrize("claims", [CLAIMS, CLAIMS | LONG], ids=["short", "in parts"])
 def test_what_is_written_is_what_streamlit_writes_and_reads(claims):
     content = claims | FACTS
-    ours, theirs = Response(), Response()
+    ours = Response()
+    theirs = Response()
     cookies.write(ours, cookies.USER, content, SECRET)
     cookies.write(ours, cookies.TOKENS, TOKENS, SECRET)
     loops.run(starlette_auth_routes._set_auth_cookie(theirs, content, TOKENS))
-    written, expected = lines(ours), lines(theirs)
+    written = lines(ours)
+    expected = lines(theirs)
     assert written.keys() >= {cookies.USER, cookies.TOKENS}
     for name in (cookies.USER, cookies.TOKENS):
         assert written[name][1] == expected[name][1]
@@ -63,7 +66,7 @@ def test_what_is_written_is_what_streamlit_writes_and_reads(claims):
 def test_all_parts_of_a_user_are_deleted_and_nothing_else():
     answer = Response()
     theirs = ["_streamlit_user", "_streamlit_user_12", "_streamlit_user_tokens_1"]
-    kept = ["_streamlit_xsrf", "_streamlit_user_x", "fairdash_session"]
-    cookies.clear(answer, dict.fromkeys([*theirs, *kept], "1"))
+    names = ["_streamlit_xsrf", "_streamlit_user_x", "fairdash_session"]
+    cookies.clear(answer, dict.fromkeys([*theirs, *names], "1"))
     assert sorted(lines(answer)) == sorted(theirs)
     assert all(value == "" for value, _ in lines(answer).values())

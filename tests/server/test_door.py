@@ -42,12 +42,12 @@ class Behind:
         self.windows = 0
         self.claims = {"iss": "https://accounts.example", "sub": "ann"}
         self.late = 0  # seconds by which the provider's clock is ahead
-        every = ["GET", "HEAD", "PUT", "DELETE", "POST", "OPTIONS"]
+        results = ["GET", "HEAD", "PUT", "DELETE", "POST", "OPTIONS"]
         self.routes = [
             Route("/oauth2callback", self.callback),
             WebSocketRoute(STREAM, self.window),
             Route("/fails", self.fail),
-            Route("/{path:path}", self.answer, methods=every),
+            Route("/{path:path}", self.answer, methods=results),
         ]
 
     async def answer(self, request):
@@ -174,7 +174,7 @@ def set_cookies(answer):
 
 def test_a_host_or_a_page_that_is_not_ours_reaches_nothing(browser, behind):
     ours = browser(hosts=("localhost", "fair.example", "::1"))
-    here = f"localhost:{ours.port}"
+    first_place = f"localhost:{ours.port}"
     for host in ("fair.example", "FAIR.example.:8501", "[::1]:80"):
         assert ours.get("/", headers={"Host": host}).status_code == 200
     behind.reached.clear()
@@ -184,13 +184,13 @@ def test_a_host_or_a_page_that_is_not_ours_reaches_nothing(browser, behind):
         assert answer.status_code == 403, host
         assert "--name" in answer.text
         assert not ours.opens(Host=host)
-    for origin in ("http://evil.example", "null", "http://localhost:81", here):
+    for origin in ("http://evil.example", "null", "http://localhost:81", first_place):
         for method in ("PUT", "DELETE", "POST", "OPTIONS"):
             answer = ours.request(method, UPLOAD, headers={"Origin": origin})
             assert answer.status_code == 403
         assert not ours.opens(Origin=origin)
     assert behind.reached == []
-    for origin in (f"http://{here}", f"https://{here}"):
+    for origin in (f"http://{first_place}", f"https://{first_place}"):
         assert ours.put(UPLOAD, headers={"Origin": origin}).status_code == 200
         assert ours.opens(Origin=origin)
     # where any name will do it must still be one: what is none Streamlit looks up
@@ -262,8 +262,9 @@ def test_a_logout_ends_the_session_in_all_windows_and_for_copies(browser, behind
 def test_a_session_is_of_one_login_and_of_one_secret_and_ends(
     browser, behind, monkeypatch, tmp_path
 ):
-    kept = tmp_path / "sessions"
-    ann, bob = browser(login=LOGIN), browser(login=LOGIN)
+    folder = tmp_path / "sessions"
+    ann = browser(login=LOGIN)
+    bob = browser(login=LOGIN)
     log_in(ann)
     first = ann.cookies.get_dict()
     behind.claims = behind.claims | {"sub": "bob"}
@@ -275,13 +276,13 @@ def test_a_session_is_of_one_login_and_of_one_secret_and_ends(
         assert ann.get("/").status_code == 401
     ann.has(first)
     assert ann.get("/").status_code == 200
-    users = {json.loads(file.read_text())["user"] for file in kept.iterdir()}
+    users = {json.loads(file.read_text())["user"] for file in folder.iterdir()}
     claims = [{**behind.claims, "sub": name} for name in ("ann", "bob")]
-    assert users == {User.of(one).id for one in claims}
+    assert users == {User.of(claim).id for claim in claims}
 
-    other = browser(login=Login(LOGIN.origin, "another secret"))
-    other.has(first)
-    assert other.get("/").status_code == 401
+    second_browser = browser(login=Login(LOGIN.origin, "another secret"))
+    second_browser.has(first)
+    assert second_browser.get("/").status_code == 401
     log_in(ann)  # again: the one before ends
     again = ann.cookies.get_dict()
     ann.has(first)
@@ -292,20 +293,20 @@ def test_a_session_is_of_one_login_and_of_one_secret_and_ends(
     ann.has(again)
     assert ann.get("/").status_code == 401
     log_in(ann)
-    assert len(list(kept.iterdir())) == 1  # those that ended are gone
+    assert len(list(folder.iterdir())) == 1  # those that ended are gone
 
 
 def test_every_answer_has_its_headers_and_by_tls_more(browser):
     for origin in ("http://localhost", "https://localhost"):
-        asked = browser(login=Login(origin, SECRET), hosts=("localhost",))
+        client = browser(login=Login(origin, SECRET), hosts=("localhost",))
         answers = [
-            asked.get("/", headers=PAGE),
-            asked.get("/media/a.csv"),
-            asked.get("/media/a.csv", headers={"Host": "evil.example"}),
-            asked.get("/ready"),
-            log_in(asked),
+            client.get("/", headers=PAGE),
+            client.get("/media/a.csv"),
+            client.get("/media/a.csv", headers={"Host": "evil.example"}),
+            client.get("/ready"),
+            log_in(client),
         ]
-        assert [one.status_code for one in answers] == [401, 401, 403, 200, 307]
+        assert [item.status_code for item in answers] == [401, 401, 403, 200, 307]
         for answer in answers:
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
             assert answer.headers["Referrer-Policy"] == "same-origin"
@@ -320,7 +321,8 @@ def test_every_answer_has_its_headers_and_by_tls_more(browser):
 
 def test_windows_are_limited_for_a_user_and_for_an_address(browser, monkeypatch):
     monkeypatch.setattr(limits, "WINDOWS", 1)
-    ann, anybody = browser(login=LOGIN), browser()
+    ann = browser(login=LOGIN)
+    anybody = browser()
     log_in(ann)
     with ann.window():
         assert not ann.opens()
@@ -334,15 +336,15 @@ def test_windows_are_limited_for_a_user_and_for_an_address(browser, monkeypatch)
 
 
 def test_bytes_are_counted_as_they_come(browser, behind, monkeypatch):
-    asked = browser(body=300_000)
+    client = browser(body=300_000)
 
     def put(size, announced=None):
         """Send a body whose length is told as it is, wrongly, or in parts."""
-        link = HTTPConnection("localhost", asked.port, timeout=30)
+        link = HTTPConnection("localhost", client.port, timeout=30)
         content = (b"x" * 1000 for _ in range(size // 1000))
-        told = {} if announced is None else {"Content-Length": str(announced)}
+        headers = {} if announced is None else {"Content-Length": str(announced)}
         with suppress(ConnectionError):  # where the rest is not read
-            link.request("PUT", UPLOAD, content, told, encode_chunked=not told)
+            link.request("PUT", UPLOAD, content, headers, encode_chunked=not headers)
         with closing(link):
             answer = link.getresponse()
             return answer.status, answer.read().decode()
@@ -398,7 +400,7 @@ def test_the_log_has_one_line_a_request_without_its_query(browser, behind, caplo
     for *_, milliseconds, unit in words:
         assert float(milliseconds) >= 0
         assert unit == "ms"
-    assert {one.levelname for one in lines} == {"INFO"}
+    assert {item.levelname for item in lines} == {"INFO"}
 
 
 def test_a_store_that_does_not_answer_is_said_and_ends_no_window(

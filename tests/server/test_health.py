@@ -45,7 +45,8 @@ def test_a_monitor_learns_that_the_store_fails_and_the_log_why(
 
 
 def test_the_store_is_read_once_a_second_however_many_ask(store, monkeypatch):
-    looks, moment = [], 100.0
+    looks = []
+    moment = 100.0
     monkeypatch.setattr(store, "check", lambda: looks.append(1))
     monkeypatch.setattr(serve, "monotonic", lambda: moment)
 

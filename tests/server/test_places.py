@@ -28,7 +28,7 @@ class Logins:
         """Let all end; return how many of each address were refused."""
         self.over.set()
         outcomes = await asyncio.gather(*self.tasks, return_exceptions=True)
-        return Counter(one for one in outcomes if isinstance(one, tuple))
+        return Counter(outcome for outcome in outcomes if isinstance(outcome, tuple))
 
     async def _log_in(self, address):
         try:

@@ -58,7 +58,7 @@ def serving(ours, folder):
         port = listening.getsockname()[1]
         origin = f"http://localhost:{port}"
         login = Login(origin, SECRET, origin + CALLBACK, ours.client())
-        asked = Provider(login)
+        arguments = Provider(login)
 
         def front(app):
             records = SessionFiles(folder / "sessions")
@@ -66,12 +66,12 @@ def serving(ours, folder):
 
         inside = Route("/", lambda _: PlainTextResponse("inside"))
         app = Starlette(
-            routes=[*asked.routes(), inside],
+            routes=[*arguments.routes(), inside],
             middleware=[
                 Middleware(front),
                 Middleware(SessionMiddleware, secret_key=SECRET),
             ],
-            lifespan=asked.open,
+            lifespan=arguments.open,
         )
         server = make_server(app)
         thread = threading.Thread(target=server.run, args=([listening],))
@@ -120,8 +120,8 @@ def test_many_logins_ask_for_metadata_and_keys_once(browser, ours):
         assert not ann.is_inside()
         assert ann.asks(ann.code()).headers["Location"] == "/"
         assert ann.is_inside()
-    asked = Counter(ours.asked)
-    assert asked == {METADATA: 1, "/keys": 1, "/authorize": 3, "/token": 3}
+    counts = Counter(ours.asked)
+    assert counts == {METADATA: 1, "/keys": 1, "/authorize": 3, "/token": 3}
 
 
 def test_metadata_is_asked_again_after_a_while_and_kept_meanwhile(
@@ -145,21 +145,21 @@ def test_who_asks_a_frozen_provider_waits_in_small_numbers(browser, ours, monkey
     ours.answers.clear()
     same = [browser("10.0.0.1") for _ in range(places.LOGINS + 5)]
     with ThreadPoolExecutor(64) as threads:
-        waiting = [threads.submit(one.asks, LOGIN) for one in same]
-        wait_until(lambda: sum(one.done() for one in waiting) == 5)
-        refused = [one.result() for one in waiting if one.done()]
+        waiting = [threads.submit(client.asks, LOGIN) for client in same]
+        wait_until(lambda: sum(client.done() for client in waiting) == 5)
+        refused = [client.result() for client in waiting if client.done()]
         assert {refusal(answer) for answer in refused} == {429}
-        left = places.LOGINS_AT_ONCE - places.LOGINS
-        others = [browser(f"10.0.1.{number}") for number in range(left + 3)]
-        more = [threads.submit(one.asks, LOGIN) for one in others]
-        wait_until(lambda: sum(one.done() for one in more) == 3)
-        assert {refusal(one.result()) for one in more if one.done()} == {503}
+        n_left = places.LOGINS_AT_ONCE - places.LOGINS
+        strangers = [browser(f"10.0.1.{number}") for number in range(n_left + 3)]
+        more = [threads.submit(client.asks, LOGIN) for client in strangers]
+        wait_until(lambda: sum(client.done() for client in more) == 3)
+        assert {refusal(client.result()) for client in more if client.done()} == {503}
         assert ours.asked == [METADATA]
         # who is not logged in is answered meanwhile, and so is a logout
         assert browser().asks("/").status_code == 401
         assert browser().asks(LOGOUT).headers["Location"] == "/"
         ours.answers.set()
-        statuses = Counter(one.result().status_code for one in waiting + more)
+        statuses = Counter(client.result().status_code for client in waiting + more)
     assert statuses == {302: places.LOGINS_AT_ONCE, 429: 5, 503: 3}
     assert browser("10.0.0.1").asks(LOGIN).status_code == 302  # places are free again
 
@@ -172,14 +172,14 @@ def test_strangers_who_come_back_with_no_code_stop_no_login(browser, ours):
         forged.append(f"{CALLBACK}?code=none&state={query['state'][0]}")
     ours.answers.clear()
     with ThreadPoolExecutor(16) as threads:
-        asked = zip(strangers, forged, strict=True)
-        waiting = [threads.submit(one.asks, path) for one, path in asked]
-        wait_until(lambda: sum(one.done() for one in waiting) == 2)
+        pairs = zip(strangers, forged, strict=True)
+        waiting = [threads.submit(client.asks, path) for client, path in pairs]
+        wait_until(lambda: sum(client.done() for client in waiting) == 2)
         wait_until(lambda: ours.asked.count("/token") == places.LOGINS)
         assert browser("10.0.0.2").asks(LOGIN).status_code == 302
         assert browser("10.0.0.1").asks(LOGIN).status_code == 302
         ours.answers.set()
-        statuses = Counter(one.result().status_code for one in waiting)
+        statuses = Counter(client.result().status_code for client in waiting)
     assert statuses == {302: places.LOGINS, 429: 2}
     ann = browser("10.0.0.2")
     ann.asks(ann.code())
@@ -200,7 +200,7 @@ def test_a_provider_that_does_not_answer_is_asked_again_later(
         monkeypatch.setitem(ours.metadata, "token_endpoint", None)
     assert [refusal(browser().asks(LOGIN)) for _ in range(10)] == [503] * 10
     assert ours.asked == [METADATA]
-    (line,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert "provider failed" in line.getMessage()
     assert line.exc_info is None
     ours.answers.set()
@@ -234,7 +234,7 @@ def test_what_a_provider_does_is_one_line_and_no_session(case, browser, ours, ca
     else:
         assert answer.headers["Location"] == "/"
     assert not ann.is_inside()
-    (line,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.exc_info is None
     assert line.getMessage().isprintable()
 
@@ -243,21 +243,23 @@ def test_what_a_provider_does_is_one_line_and_no_session(case, browser, ours, ca
 def test_metadata_that_is_none_is_one_line(content, browser, ours, caplog, monkeypatch):
     monkeypatch.setattr(openid.json, "dumps", lambda _: content)
     assert refusal(browser().asks(LOGIN)) == 503
-    (line,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    (line,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert line.exc_info is None
     assert line.getMessage().isprintable()
 
 
 def test_what_a_stranger_says_is_one_printable_line(browser, ours, caplog):
-    said = "%1b[2J%0d%0aforged%c2%9b31m%e2%80%ae"
-    for query in (f"error={said}&error_description={said}", f"state={said}&code=1", ""):
+    text = "%1b[2J%0d%0aforged%c2%9b31m%e2%80%ae"
+    for query in (f"error={text}&error_description={text}", f"state={text}&code=1", ""):
         caplog.clear()
         answer = browser().asks(f"{CALLBACK}?{query}")
         assert answer.headers["Location"] == "/"
-        lines = [one for one in caplog.records if one.name != "fairdash.access"]
+        lines = [
+            record for record in caplog.records if record.name != "fairdash.access"
+        ]
         assert len(lines) == query.startswith("error")
-        assert all(one.getMessage().isprintable() for one in caplog.records)
-        assert all(one.exc_info is None for one in caplog.records)
+        assert all(record.getMessage().isprintable() for record in caplog.records)
+        assert all(record.exc_info is None for record in caplog.records)
     assert ours.asked.count("/token") == 0
 
 
@@ -272,7 +274,9 @@ def test_a_logout_ends_the_session_of_the_provider_too(browser, ours):
     assert query["id_token_hint"][0].count(".") == 2
     assert not ann.is_inside()
     assert ann.asks(CALLBACK).headers["Location"] == "/"
-    assert not [one for one in ann.cookies if one.name.startswith("_streamlit")]
+    assert not [
+        cookie for cookie in ann.cookies if cookie.name.startswith("_streamlit")
+    ]
 
 
 def test_a_code_is_proved_where_the_provider_asks_for_it(browser, ours):

@@ -104,13 +104,13 @@ def test_strangers_open_nothing_and_leave_nothing(served, times):
         return ask(port, "GET", "/_stcore/stream", **WINDOW)
 
     assert ask(port, "GET", "/", Accept="text/html") == 401
-    held = process.memory_info().rss
+    memory = process.memory_info().rss
     with ThreadPoolExecutor(8) as strangers:
         windows = {*strangers.map(open_window, range(n_strangers))}
         uploads = {*strangers.map(upload, range(n_strangers))}
     assert windows == {403}
     assert uploads <= {401, 0}
-    assert process.memory_info().rss - held < 20 * MIB
+    assert process.memory_info().rss - memory < 20 * MIB
     assert len(process.net_connections("tcp")) < n_strangers
     assert ask(port, "GET", "/", Accept="text/html") == 401
 
@@ -144,18 +144,18 @@ def test_metrics_are_for_the_token_of_the_operator(served):
 
 def test_logins_at_a_provider_that_is_gone_are_refused_at_once(served, folder):
     port, process = served
-    said = "/oauth2callback?error=%1b%5b2J%0aforged"
+    path = "/oauth2callback?error=%1b%5b2J%0aforged"
     ask(port, "GET", "/auth/login")
-    held = process.memory_info().rss
+    memory = process.memory_info().rss
     with ThreadPoolExecutor(8) as strangers:
         logins = strangers.map(lambda _: answer(port, "GET", "/auth/login"), range(200))
         logins = {*logins}
-        errors = {*strangers.map(lambda _: ask(port, "GET", said), range(20))}
+        errors = {*strangers.map(lambda _: ask(port, "GET", path), range(20))}
     assert logins == {
         (503, "The login's provider does not answer. Try again in a few seconds.\n")
     }
     assert errors == {302}
-    assert process.memory_info().rss - held < 20 * MIB
+    assert process.memory_info().rss - memory < 20 * MIB
     log = (folder / "log").read_text()
     assert all(line.isprintable() for line in log.splitlines())
     assert "\nforged" not in log

@@ -22,7 +22,7 @@ def stores(request, home):
     if request.param == "table":
         home = request.getfixturevalue("postgres")
         homes = [home, home.parent / "another machine"]
-    opened = [open_store(one) for one in homes]
+    opened = [open_store(first) for first in homes]
     yield opened
     for store in opened:
         store.close()
@@ -52,51 +52,59 @@ def opened(where, user):
 
 
 def test_replicas_share_sessions_and_a_logout(stores, clock):
-    here, there = (Sessions(store.sessions(), SECRET) for store in stores)
-    ann, bob = opened(here, of_user("ann")), opened(there, of_user("bob"))
-    for where in (here, there):
-        users = {loops.run(where.user(one)) for one in (ann, bob)}
+    first_sessions, second_sessions = (
+        Sessions(store.sessions(), SECRET) for store in stores
+    )
+    ann = opened(first_sessions, of_user("ann"))
+    bob = opened(second_sessions, of_user("bob"))
+    for place in (first_sessions, second_sessions):
+        users = {loops.run(place.user(person)) for person in (ann, bob)}
         assert len(users) == 2
         assert None not in users
-    loops.run(there.end(ann))
-    for where in (here, there):
-        assert loops.run(where.user(ann)) is None
-        assert loops.run(where.user(bob))
+    loops.run(second_sessions.end(ann))
+    for place in (first_sessions, second_sessions):
+        assert loops.run(place.user(ann)) is None
+        assert loops.run(place.user(bob))
 
 
 def test_a_record_is_believed_for_a_second(stores, monkeypatch):
-    here, there = (Sessions(store.sessions(), SECRET) for store in stores)
-    ann, moment = opened(here, of_user("ann")), time.monotonic()
+    first_sessions, second_sessions = (
+        Sessions(store.sessions(), SECRET) for store in stores
+    )
+    ann = opened(first_sessions, of_user("ann"))
+    moment = time.monotonic()
     monkeypatch.setattr(sessions, "monotonic", lambda: moment)
-    assert loops.run(here.user(ann))
-    loops.run(there.end(ann))
-    assert loops.run(here.user(ann))
+    assert loops.run(first_sessions.user(ann))
+    loops.run(second_sessions.end(ann))
+    assert loops.run(first_sessions.user(ann))
     moment += sessions.FRESH_SECONDS
-    assert loops.run(here.user(ann)) is None
+    assert loops.run(first_sessions.user(ann)) is None
 
 
 def test_a_session_opened_by_a_clock_that_was_ahead_is_none(stores, clock):
     records = stores[0].sessions()
-    here = Sessions(records, SECRET)
-    ann = opened(here, of_user("ann"))
+    first_place = Sessions(records, SECRET)
+    ann = opened(first_place, of_user("ann"))
     clock.ahead = YEARS
     with pytest.raises(ValueError, match="Set the clock"):
-        loops.run(here.open(of_user("bob")))
+        loops.run(first_place.open(of_user("bob")))
     # of a provider that says no time, or the same wrong one
-    silent = opened(here, of_user("bob", iat=None))
-    assert loops.run(here.user(silent))
-    assert loops.run(here.user(ann)) is None  # over, by this clock
+    silent = opened(first_place, of_user("bob", iat=None))
+    assert loops.run(first_place.user(silent))
+    assert loops.run(first_place.user(ann)) is None  # over, by this clock
     clock.ahead = 0.0
-    assert loops.run(here.user(ann))  # and not deleted by it
-    assert loops.run(here.user(silent)) is None
-    opened(here, of_user("cid"))
+    assert loops.run(first_place.user(ann))  # and not deleted by it
+    assert loops.run(first_place.user(silent)) is None
+    opened(first_place, of_user("cid"))
     clock.ahead = YEARS
-    assert loops.run(here.user(silent)) is None  # deleted, once a clock was right
+    assert (
+        loops.run(first_place.user(silent)) is None
+    )  # deleted, once a clock was right
 
 
 def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, clock):
-    here = Sessions(stores[0].sessions(), SECRET)
-    ann = opened(here, of_user("ann"))
+    first_place = Sessions(stores[0].sessions(), SECRET)
+    ann = opened(first_place, of_user("ann"))
     ages = {
         -CLOCK_SECONDS - 60: False,
         60 - CLOCK_SECONDS: True,
@@ -105,20 +113,20 @@ def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, cl
     }
     for age, lasts in ages.items():
         clock.ahead = age
-        assert (loops.run(here.user(ann)) is not None) == lasts, age
+        assert (loops.run(first_place.user(ann)) is not None) == lasts, age
 
 
 def test_a_login_deletes_what_is_over_where_two_clocks_agree(stores, clock):
-    here = Sessions(stores[0].sessions(), SECRET)
-    ann = opened(here, of_user("ann"))
+    first_place = Sessions(stores[0].sessions(), SECRET)
+    ann = opened(first_place, of_user("ann"))
     clock.ahead = SECONDS + 60
-    opened(here, of_user("bob", iat=None))
+    opened(first_place, of_user("bob", iat=None))
     clock.ahead = 0.0
-    assert loops.run(here.user(ann))
+    assert loops.run(first_place.user(ann))
     clock.ahead = SECONDS + 60
-    opened(here, of_user("bob", clock.ahead))
+    opened(first_place, of_user("bob", clock.ahead))
     clock.ahead = 0.0
-    assert loops.run(here.user(ann)) is None
+    assert loops.run(first_place.user(ann)) is None
 
 
 def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
@@ -126,15 +134,15 @@ def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
     far = {"opened": None, "until": time.time() + YEARS}
     store = open_store(home)
     records = store.sessions()
-    here = Sessions(records, SECRET)
+    first_place = Sessions(records, SECRET)
     for changed, lasts in ((with_end, True), (far, False)):
-        ann = opened(here, of_user("ann"))
-        name = here._name(ann[sessions.COOKIE])
+        ann = opened(first_place, of_user("ann"))
+        name = first_place._name(ann[sessions.COOKIE])
         record = records.get(name) | changed
         del record["opened"]
         records.delete(name)
         records.add(name, record)
-        assert (loops.run(here.user(ann)) is not None) == lasts
+        assert (loops.run(first_place.user(ann)) is not None) == lasts
     store.close()
 
 
@@ -143,8 +151,8 @@ def test_nothing_is_read_for_a_stranger(clock):
         def get(self, name):
             raise StoreError("The database is away.")
 
-    here = Sessions(Unread(), SECRET)
+    first_place = Sessions(Unread(), SECRET)
     for strange in ({}, {sessions.COOKIE: "x"}, {cookies.USER: "x"}):
-        assert loops.run(here.user(strange | {sessions.COOKIE: "x"})) is None
+        assert loops.run(first_place.user(strange | {sessions.COOKIE: "x"})) is None
     with pytest.raises(StoreError):
-        loops.run(here.user(of_user("ann") | {sessions.COOKIE: "x"}))
+        loops.run(first_place.user(of_user("ann") | {sessions.COOKIE: "x"}))

@@ -130,10 +130,10 @@ def test_a_backup_beside_training_uploads_and_deletions_is_whole(
     assert worker.trouble is None
     assert backup.damaged == set()
     with reopened() as copy:
-        kept = content(copy)  # every file is read, and compared with its digest
-        assert run in {record.id for record in kept["runs"]}
-        assert len(kept["runs"]) >= 2
-        assert {trial.status for trial, *_ in kept["models"].values()} >= {"finished"}
+        saved = content(copy)  # every file is read, and compared with its digest
+        assert run in {record.id for record in saved["runs"]}
+        assert len(saved["runs"]) >= 2
+        assert {trial.status for trial, *_ in saved["models"].values()} >= {"finished"}
 
 
 def test_what_is_deleted_during_a_backup_is_not_in_it(
@@ -171,8 +171,10 @@ def test_a_second_backup_copies_only_what_is_new(store, folder, reopened):
     assert back_up(store, folder).n_new == 1
     after = names(folder)
     assert not {path for path in after if "first" in path.parts}  # deleted there, too
-    kept = before.keys() & after.keys()
-    assert {path: before[path] for path in kept} == {path: after[path] for path in kept}
+    common = before.keys() & after.keys()
+    assert {path: before[path] for path in common} == {
+        path: after[path] for path in common
+    }
     with reopened() as copy:
         assert [run.id for run in copy.runs()] == [second]
         assert content(copy) == content(store)
@@ -218,7 +220,7 @@ def test_a_backup_that_dies_between_two_renames_goes_on(store, folder, monkeypat
             back_up(store, folder)
     back_up(store, folder)
     digests = json.loads((folder / "backup.json").read_text())["databases"]
-    assert [len(one) for one in digests.values()] == [1]
+    assert [len(first) for first in digests.values()] == [1]
 
 
 def test_damage_in_a_backup_is_found_and_mended_by_the_next(store, folder, reopened):
@@ -297,8 +299,8 @@ def test_a_backup_that_was_used_as_a_home_or_is_of_another_is_left_alone(
 ):
     fill(store)
     assert call(folder).exit_code == 0
-    other = pytest.raises(ValueError, match="a backup of another home")
-    with closing(open_store(tmp_path / "other")) as another, other:
+    refusal = pytest.raises(ValueError, match="a backup of another home")
+    with closing(open_store(tmp_path / "other")) as another, refusal:
         back_up(another, folder)
     with closing(open_store(folder)) as used:
         assert call(folder).exit_code == 0  # it was looked at only

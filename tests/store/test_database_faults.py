@@ -32,10 +32,10 @@ def test_a_damaged_database_is_one_sentence_with_the_way_out(home, store, table,
     )
     with damaged, closing(open_store()) as opened:
         opened.tables(), opened.datasets(), opened.runs()
-    shown = CliRunner().invoke(app, ["data", "list"])
-    assert shown.exit_code == 2
-    assert "damaged" in shown.output
-    assert shown.output.count("\n") == 1
+    result = CliRunner().invoke(app, ["data", "list"])
+    assert result.exit_code == 2
+    assert "damaged" in result.output
+    assert result.output.count("\n") == 1
     (home / "store.db").rename(home / "damaged.db")
     with closing(open_store()) as opened:
         assert opened.add_table(people_csv(100), "people.csv") == table
@@ -86,8 +86,8 @@ def test_a_newer_store_is_refused_and_left_as_it_is(home, store):
         StoreError, match=r"newer fairdash .*0099.*Install that version"
     ):
         open_store()
-    shown = CliRunner().invoke(app, ["data", "list"])
-    assert (shown.exit_code, shown.output.count("\n")) == (2, 1)
+    result = CliRunner().invoke(app, ["data", "list"])
+    assert (result.exit_code, result.output.count("\n")) == (2, 1)
 
 
 def test_adding_beside_deleting_leaves_no_table_without_its_file(
@@ -100,9 +100,9 @@ def test_adding_beside_deleting_leaves_no_table_without_its_file(
             store.add_dataset(store.add_table(people_csv(100), "p.csv"), ROLES, "P")
 
     def delete(_):
-        for one in store.kept():
+        for first in store.kept():
             with suppress(ValueError):  # that another window did, or is using it
-                store.remove(one.id)
+                store.remove(first.id)
 
     with ThreadPoolExecutor(8) as windows:
         list(windows.map(lambda n: (add, delete)[n % 2](n), range(times(60))))

@@ -27,15 +27,15 @@ store.delete_run(sys.argv[2])
 
 @pytest.fixture
 def artifact(store):
-    made = store.artifact("abc")
-    made.write(
+    result = store.artifact("abc")
+    result.write(
         row={"key": "abc"},
         scores=np.linspace(0, 1, 5, dtype=np.float32),
         history=pd.DataFrame({"epoch": [1]}),
         network={"weight": np.ones(3, np.float32)},
         ratio_history={"epoch": np.array([1]), "ratio": np.ones((1, 3))},
     )
-    return made
+    return result
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from toys import ROLES, Question, people_csv
 
 from fairdash.store import Homes, User, open_store
 
-ANN, BOB = User("a" * 16, "ann@example.org"), User("b" * 16, "bob@example.org")
+ANN = User("a" * 16, "ann@example.org")
+BOB = User("b" * 16, "bob@example.org")
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ def address(bucket):
 @pytest.fixture
 def machines(home, tmp_path, address):
     url = f"sqlite:///{tmp_path}/store.db"
-    one, two = (open_store(home / name, url, address) for name in ("one", "two"))
-    with closing(one), closing(two):
-        yield one, two
+    first, two = (open_store(home / name, url, address) for name in ("one", "two"))
+    with closing(first), closing(two):
+        yield first, two
 
 
 def train(store, key="abc", **options):
@@ -43,18 +43,18 @@ def train(store, key="abc", **options):
 
 
 def test_what_one_machine_keeps_another_reads_and_deletes(machines, address):
-    one, two = machines
-    run = train(one)
+    first, two = machines
+    run = train(first)
     assert two.artifact("abc").exists()
     assert abs(two.artifact("abc").written() - time.time()) < 100
     assert two.artifact("abc").scores()[-1] == 1
     assert two.artifact("abc").ratio() is None
-    data = one.datasets()[0]
+    data = first.datasets()[0]
     assert len(two.dataset(data.id).frame) == 100
     two.log_scores(data.id, np.linspace(0, 1, 100), name="theirs")
-    assert [s.score.column for s in one.own_scores(data.id)] == ["theirs"]
-    assert one.kept()[0].n_bytes > 3000
-    one.remove(data.id)
+    assert [s.score.column for s in first.own_scores(data.id)] == ["theirs"]
+    assert first.kept()[0].n_bytes > 3000
+    first.remove(data.id)
     assert two.runs() == two.tables() == two.kept() == []
     assert not two.artifact("abc").exists()
     files, root = fsspec.url_to_fs(address)
@@ -62,17 +62,17 @@ def test_what_one_machine_keeps_another_reads_and_deletes(machines, address):
     two.tidy()
     assert list(two.home.glob("*/*/*")) == []  # nor do copies stay
     train(two)  # what was deleted is written anew
-    assert one.artifact("abc").scores()[-1] == 1
-    assert run not in [r.id for r in one.runs()]
+    assert first.artifact("abc").scores()[-1] == 1
+    assert run not in [r.id for r in first.runs()]
 
 
 def test_a_deletion_that_fails_leaves_the_run_and_its_models(machines, monkeypatch):
-    one, two = machines
-    run = train(one)
+    first, two = machines
+    run = train(first)
     with monkeypatch.context() as patch:
         patch.setattr("sqlalchemy.Connection.commit", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            one.delete_run(run)
+            first.delete_run(run)
     assert two.artifact("abc").scores()[0] == 0
 
 

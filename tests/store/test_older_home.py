@@ -53,7 +53,8 @@ def test_its_data_set_and_its_draft_are_read(store):
 
 def test_an_older_model_gives_the_scores_it_gave(store):
     (run,) = store.runs()
-    dataset, spec = store.dataset(run.dataset_id), SweepSpec.model_validate(run.spec)
+    dataset = store.dataset(run.dataset_id)
+    spec = SweepSpec.model_validate(run.spec)
     for trial in store.snapshot(run.id).trials:
         scored = as_scored(trial)
         rows = stored.audit_rows_of(dataset, scored, spec)

@@ -91,10 +91,10 @@ def test_a_connection_carries_nothing_from_one_user_to_the_next(pair, acts):
             with suppress(ZeroDivisionError), store.database.writing() as connection:
                 connection.execute(sa.text("SELECT 1"))
                 raise ZeroDivisionError
-        for other, own in enumerate(stores):
-            tables = [table.name for table in own.tables()]
-            assert tables == [f"{other}.csv"]
-            with own.database.reading() as connection:
+        for second, own_store in enumerate(stores):
+            tables = [table.name for table in own_store.tables()]
+            assert tables == [f"{second}.csv"]
+            with own_store.database.reading() as connection:
                 pid = connection.scalar(sa.text("SELECT pg_backend_pid()"))
                 path = connection.scalar(sa.text("SHOW search_path"))
             assert (pid, path) == names["connection"]
@@ -136,7 +136,8 @@ def test_who_waits_for_a_connection_is_told_that_all_are_busy(narrow, opened):
 def test_slow_writing_leaves_connections_for_reading(postgres, opened, monkeypatch):
     monkeypatch.setattr(server, "CONNECTIONS", 3)
     ann, bob = (opened(postgres, user) for user in USERS[:2])
-    began, finished = threading.Event(), threading.Event()
+    began = threading.Event()
+    finished = threading.Event()
 
     def write():
         began.set()

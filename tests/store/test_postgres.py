@@ -44,8 +44,8 @@ def test_one_engine_of_all_machines_drives_the_runs(store, tmp_path, monkeypatch
     run = queue(store, specification(tmp_path / "people.csv"))
     end = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE classid = :lock"
     with (
-        closing(open_store(tmp_path / "elsewhere")) as other,
-        other.database.claim() as claim,
+        closing(open_store(tmp_path / "elsewhere")) as other_store,
+        other_store.database.claim() as claim,
     ):
         run_open(store)
         assert store.run(run).status == "queued"
@@ -75,7 +75,8 @@ def test_a_run_waits_for_a_server_that_restarts(
     """It stops in the midst of a training, which is no failure of the model."""
     (tmp_path / "people.csv").write_bytes(people_csv(200))
     run = queue(store, specification(tmp_path / "people.csv"))
-    control, write = postgres_control[0], store.put_progress
+    control = postgres_control[0]
+    write = store.put_progress
 
     def put_progress(events):
         monkeypatch.setattr(store, "put_progress", write)

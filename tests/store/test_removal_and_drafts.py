@@ -58,13 +58,14 @@ def test_all_that_is_kept_is_listed_with_its_size_and_removed(store, table):
     assert (data.kind, data.id, data.name) == ("data set", dataset_id, "People")
     assert (data.n_rows, data.n_runs) == (100, 1)
     assert data.n_bytes > 40_000
-    tables, artifacts = store.home / "tables", store.home / "artifacts"
+    tables = store.home / "tables"
+    artifacts = store.home / "artifacts"
     assert file.n_bytes + data.n_bytes == on_disk(tables, artifacts)
 
     with pytest.raises(ValueError, match="Nothing that is kept here has the id 'x'"):
         store.remove("x")
     store.remove(scores)
-    assert [one.id for one in store.kept()] == [dataset_id]
+    assert [first.id for first in store.kept()] == [dataset_id]
     store.remove(dataset_id)
     assert store.kept() == []
     assert run not in [record.id for record in store.runs()]

@@ -28,8 +28,8 @@ def write(artifact, **row):
 
 def event(key, epoch):
     curves = {"epoch": [1.0], "loss": [0.5]}
-    known = {"n_epochs": 10, "seconds": 0.1, "curves": curves, "ratio": None}
-    return {"key": key, "epoch": epoch, **known}
+    facts = {"n_epochs": 10, "seconds": 0.1, "curves": curves, "ratio": None}
+    return {"key": key, "epoch": epoch, **facts}
 
 
 def test_a_run_begins_queued_with_all_its_trials(store, dataset_id):
@@ -88,24 +88,24 @@ def test_the_end_of_a_run_writes_its_summary(store, dataset_id):
 
 
 def test_deleting_a_run_spares_what_another_run_uses(store, dataset_id):
-    one = add_run(store, dataset_id, "a", "b")
+    run_id = add_run(store, dataset_id, "a", "b")
     two = add_run(store, dataset_id, "b")
     with pytest.raises(ValueError, match="cancel it first"):
-        store.delete_run(one)
+        store.delete_run(run_id)
     for key in "ab":
         write(store.artifact(key), key=key)
         store.put_progress([event(key, 1)])
-    store.set_status(one, "finished")
-    store.keep_look(one, "0a", 0.01)
+    store.set_status(run_id, "finished")
+    store.keep_look(run_id, "0a", 0.01)
     store.keep_look(two, "0a", 0.02)
-    store.delete_run(one)
+    store.delete_run(run_id)
     assert [run.id for run in store.runs()] == [two]
-    assert [store.looks(run) for run in (one, two)] == [{}, {"0a": 0.02}]
+    assert [store.looks(run) for run in (run_id, two)] == [{}, {"0a": 0.02}]
     assert not store.artifact("a").exists()
     assert store.artifact("b").exists()
     assert store.snapshot(two).trials[0].progress is not None
     with pytest.raises(ValueError, match="no run"):
-        store.snapshot(one)
+        store.snapshot(run_id)
 
 
 def test_an_artifact_comes_back_and_its_first_writer_wins(store):

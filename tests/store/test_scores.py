@@ -43,7 +43,7 @@ def test_scores_in_the_order_of_the_table_or_of_the_rows_used(store, data, p):
         values = store.score_values(dataset, record.score)
         assert values.tolist() == rows_used(store, data, p).tolist()
     again = open_store(store.home)
-    assert [one.score.column for one in again.own_scores(data)] == ["whole", "used"]
+    assert [item.score.column for item in again.own_scores(data)] == ["whole", "used"]
     again.close()
 
 
@@ -66,14 +66,14 @@ def test_scores_follow_to_other_roles_of_the_table(store, data, p):
     store.log_scores(data, p, name="risk")
     record = store.dataset_record(data)
     fewer = ROLES.model_copy(update={"keep": {"branch": ("office",)}})
-    other = store.add_dataset(record.table_sha256, fewer, "Office")
-    store.carry_scores(data, other)
-    store.carry_scores(data, other)
-    (carried,) = store.own_scores(other)
-    found = store.score_values(store.dataset(other), carried.score)
-    assert found.tolist() == rows_used(store, other, p).tolist()
+    other_data = store.add_dataset(record.table_sha256, fewer, "Office")
+    store.carry_scores(data, other_data)
+    store.carry_scores(data, other_data)
+    (carried,) = store.own_scores(other_data)
+    values = store.score_values(store.dataset(other_data), carried.score)
+    assert values.tolist() == rows_used(store, other_data, p).tolist()
     store.delete_scores(data)
-    store.carry_scores(other, data)  # most rows of the first have no score there
+    store.carry_scores(other_data, data)  # most rows of the first have no score there
     assert store.own_scores(data) == []
 
 
@@ -85,7 +85,10 @@ def test_scores_are_deleted_alone_or_with_their_data_set(store, data, p):
         store.delete_scores(data, "four")
     gone = store.own_scores(data)[0].score
     store.delete_scores(data, "one")
-    assert [one.score.column for one in store.own_scores(data)] == ["two", "three"]
+    assert [record.score.column for record in store.own_scores(data)] == [
+        "two",
+        "three",
+    ]
     with pytest.raises(ValueError, match="deleted"):
         store.score_values(store.dataset(data), gone)
     store.delete_dataset(data)
@@ -105,15 +108,16 @@ def test_a_flipped_bit_of_scores_is_not_served(home, store, data, p):
 def test_a_model_file_gives_scores_and_is_asked_about_other_rows(store):
     pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
-    read = ["age", "skill", "branch", "origin"]
+    columns = ["age", "skill", "branch", "origin"]
     frame = people(100).assign(hours=1.0)
     table = store.add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = store.add_dataset(table, ROLES, "People")
-    kept = store.log_model(data, pipeline_as_onnx(), name="hire", source="hire.onnx")
+    logged = store.log_model(data, pipeline_as_onnx(), name="hire", source="hire.onnx")
     again = store.log_model(data, pipeline_as_onnx(), name="hire", source="hire.onnx")
-    assert (kept.score, kept.n_rows, kept.n_unused) == (again.score, 100, 0)
-    dataset, wanted = store.dataset(data), pipeline().predict_proba(frame[read])
-    p = store.score_values(dataset, kept.score)
+    assert (logged.score, logged.n_rows, logged.n_unused) == (again.score, 100, 0)
+    dataset = store.dataset(data)
+    wanted = pipeline().predict_proba(frame[columns])
+    p = store.score_values(dataset, logged.score)
     np.testing.assert_allclose(p, wanted[:, 1], atol=2e-6)
     # the other outcome has the other probability
     roles = ROLES.model_copy(update={"positive": "no"})
@@ -121,21 +125,21 @@ def test_a_model_file_gives_scores_and_is_asked_about_other_rows(store):
     q = store.log_model(no, pipeline_as_onnx(), name="hire").score
     np.testing.assert_allclose(store.score_values(store.dataset(no), q), 1 - p, 1e-5)
     changed = frame.assign(origin="here")
-    model = store.score_model(dataset, kept.score)
+    model = store.score_model(dataset, logged.score)
     np.testing.assert_allclose(
         model.predict_proba(changed)[:, 1],
-        pipeline().predict_proba(changed[read])[:, 1],
+        pipeline().predict_proba(changed[columns])[:, 1],
         atol=2e-6,
     )
-    assert store.score_model(dataset, kept.score) is model  # one process, not two
+    assert store.score_model(dataset, logged.score) is model  # one process, not two
     for roles, name, why in (
         ({"target": "branch", "positive": "works"}, "b", "'branch', which is the out"),
         ({}, "skill", "'skill' is a column of the table"),
     ):
         fields = {"features": ("age",), **roles}
-        other = store.add_dataset(table, ROLES.model_copy(update=fields), "Other")
+        other_data = store.add_dataset(table, ROLES.model_copy(update=fields), "Other")
         with pytest.raises(ValueError, match=why):
-            store.log_model(other, pipeline_as_onnx(), name=name)
+            store.log_model(other_data, pipeline_as_onnx(), name=name)
     with pytest.raises(ValueError, match=r"bad\.onnx cannot be used"):
         store.log_model(data, b"nothing", name="bad", source="bad.onnx")
     column = store.log_scores(data, p, name="column").score
@@ -143,4 +147,4 @@ def test_a_model_file_gives_scores_and_is_asked_about_other_rows(store):
         store.score_model(dataset, column)
     store.delete_scores(data, "hire")
     with pytest.raises(ValueError, match="were deleted"):
-        store.score_model(dataset, kept.score)
+        store.score_model(dataset, logged.score)

@@ -54,14 +54,15 @@ def test_only_a_verified_address_counts(claims, name, mail):
 def test_a_user_is_issuer_and_subject():
     user = User.of({"iss": "https://a", "sub": "1", "email": "ann@example.org"})
     renamed = User.of({"iss": "https://a", "sub": "1", "email": "smith@example.org"})
-    other = User.of({"iss": "https://b", "sub": "1", "email": "ann@example.org"})
-    assert user.id == renamed.id != other.id
+    other_user = User.of({"iss": "https://b", "sub": "1", "email": "ann@example.org"})
+    assert user.id == renamed.id != other_user.id
     with pytest.raises(ValueError, match="neither a subject nor an address"):
         User.of({"iss": "https://a"})
 
 
 def test_users_see_nothing_of_each_other(tmp_path, opened):
-    ann, bob = opened(tmp_path, ANN), opened(tmp_path, BOB)
+    ann = opened(tmp_path, ANN)
+    bob = opened(tmp_path, BOB)
     run = finished(ann, "People")
     digest = ann.dataset_record(ann.run(run).dataset_id).table_sha256
     assert (bob.runs(), bob.datasets(), bob.tables(), bob.kept()) == ([], [], [], [])
@@ -76,13 +77,14 @@ def test_users_see_nothing_of_each_other(tmp_path, opened):
 
 
 def test_users_of_one_postgres_have_a_schema_and_an_engine_each(postgres, opened):
-    ann, bob = opened(postgres, ANN), opened(postgres, BOB)
+    ann = opened(postgres, ANN)
+    bob = opened(postgres, BOB)
     run = finished(ann, "People")
     assert [len(store.runs()) for store in (ann, bob)] == [1, 0]
     again = opened(postgres, ANN)
     assert [record.id for record in again.runs()] == [run]
-    with ann.database.claim() as first, bob.database.claim() as other:
+    with ann.database.claim() as first, bob.database.claim() as second_claim:
         assert first
-        assert other
+        assert second_claim
         with again.database.claim() as second:
             assert second is None

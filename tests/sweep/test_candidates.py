@@ -24,7 +24,7 @@ def people(rng, n, shift=0.25):
 def table_of(parts, scores):
     return candidate_table(
         [7, 3],
-        lambda place: tuple(each[[7, 3].index(place)] for each in scores),
+        lambda place: tuple(part_scores[[7, 3].index(place)] for part_scores in scores),
         parts,
         limits=LIMITS,
     )
@@ -44,18 +44,18 @@ def test_candidates_are_the_front_of_validation_rows_counted_on_test_rows():
     rng = np.random.default_rng(1)
     (seen, first), (unseen, second) = people(rng, 1500), people(rng, 1500)
     table = table_of((seen, unseen), (first, second))
-    every = {}
+    rates = {}
     for place, scores in zip((7, 3), first, strict=True):
         decided = scores > 0.5
         overall, young = gaps(seen, decided)
         share = max(overall / LIMITS[PARITY], young / LIMITS["worst_1_di"])
-        every[place] = share, (decided == seen.y).mean()
+        rates[place] = share, (decided == seen.y).mean()
     front = {
         place: (share, accuracy)
-        for place, (share, accuracy) in every.items()
+        for place, (share, accuracy) in rates.items()
         if not any(
             s <= share and a >= accuracy and (s, a) != (share, accuracy)
-            for s, a in every.values()
+            for s, a in rates.values()
         )
     }
     assert set(table["model"]) == set(front)
@@ -65,13 +65,13 @@ def test_candidates_are_the_front_of_validation_rows_counted_on_test_rows():
         for subgroup, group, n, k in cells[
             ["subgroup", "group", "n", "positives"]
         ].itertuples(index=False):
-            where = unseen.groups == group
+            in_group = unseen.groups == group
             if subgroup:
-                where &= unseen.inside[subgroup]
-            assert (n, k) == (where.sum(), decided[where].sum())
+                in_group &= unseen.inside[subgroup]
+            assert (n, k) == (in_group.sum(), decided[in_group].sum())
     # nothing of the test rows goes into what is tried or in which order
-    other = table_of((seen, unseen), (first, rng.permuted(second, axis=1)))
-    assert list(other["model"].unique()) == list(table["model"].unique())
+    permuted_table = table_of((seen, unseen), (first, rng.permuted(second, axis=1)))
+    assert list(permuted_table["model"].unique()) == list(table["model"].unique())
 
 
 def test_who_decides_alike_for_everyone_is_no_candidate():

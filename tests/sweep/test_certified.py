@@ -18,9 +18,9 @@ LIMIT = {"demographic_parity_difference": 0.1}
 def counts(rates, n, rng, gap=None):
     """Return the table of models with these rates of two groups."""
     rows = []
-    for model, (one, other) in enumerate(rates):
-        for group, rate in enumerate((one, other)):
-            far = abs(one - other) if gap is None else gap[model]
+    for model, (item, other_rate) in enumerate(rates):
+        for group, rate in enumerate((item, other_rate)):
+            far = abs(item - other_rate) if gap is None else gap[model]
             drawn = rng.binomial(n, rate)
             rows.append((model, 0.6 + 0.01 * model, far, "", group, n, drawn))
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -29,13 +29,14 @@ def counts(rates, n, rng, gap=None):
 @examples(25)
 @given(st.integers(2, 14), st.integers(2, 14), st.floats(0.05, 0.4), st.data())
 def test_the_p_value_is_the_largest_chance_on_the_border(n1, n0, limit, data):
-    x1, x0 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n0))
+    x1 = data.draw(st.integers(0, n1))
+    x0 = data.draw(st.integers(0, n0))
     first, second = np.mgrid[: n1 + 1, : n0 + 1]
     extreme = first / n1 - second / n0 <= x1 / n1 - x0 / n0 + 1e-12
     rates = np.linspace(0, 1 - limit, 1501)[:, None]
-    one = binom.pmf(np.arange(n1 + 1), n1, rates + limit)
-    other = binom.pmf(np.arange(n0 + 1), n0, rates)
-    chances = np.einsum("ri,rj,ij->r", one, other, extreme)
+    chance = binom.pmf(np.arange(n1 + 1), n1, rates + limit)
+    other_chance = binom.pmf(np.arange(n0 + 1), n0, rates)
+    chances = np.einsum("ri,rj,ij->r", chance, other_chance, extreme)
     # at a rate outside, as few or as many positives are less likely than that
     tails = np.minimum(binom.cdf(x0, n0, rates), binom.sf(x0 - 1, n0, rates))
     chances = chances[tails[:, 0] >= _SET / 2]
@@ -45,11 +46,13 @@ def test_the_p_value_is_the_largest_chance_on_the_border(n1, n0, limit, data):
 
 def test_error_costs_on_the_border_are_certified_as_seldom_as_stated_exactly():
     """Costs of 1, 1/3 and 0 by enumeration of every pair of tables of twelve rows."""
-    n, limit, name = 12, 0.4, "error_cost_difference 3:1"
+    n = 12
+    limit = 0.4
+    name = "error_cost_difference 3:1"
     amounts = np.array([(i, j) for i in range(n + 1) for j in range(n + 1 - i)])
     of_all = np.column_stack([amounts, n - amounts.sum(1)])
     cost = (amounts @ [1, 1 / 3]).round().astype(int)
-    one, other = np.meshgrid(cost, cost, indexing="ij")
+    first_cost, second_cost = np.meshgrid(cost, cost, indexing="ij")
     passed = np.zeros((n + 1, n + 1), bool)
     for x1 in range(n + 1):
         for x0 in range(n + 1):
@@ -65,7 +68,7 @@ def test_error_costs_on_the_border_are_certified_as_seldom_as_stated_exactly():
             multinomial.pmf(of_all, n, [*shares, 1 - sum(shares)])
             for shares in (of_one, of_other)
         ]
-        assert (np.outer(*drawn) * passed[one, other]).sum() <= 0.05
+        assert (np.outer(*drawn) * passed[first_cost, second_cost]).sum() <= 0.05
     rng = np.random.default_rng(0)
     y, decided = rng.integers(0, 2, (2, 4000))
     group = np.arange(4000) % 2
@@ -86,7 +89,8 @@ def test_error_costs_on_the_border_are_certified_as_seldom_as_stated_exactly():
 
 
 def test_groups_recorded_wrongly_widen_every_gap_as_far_as_they_can():
-    n, share = 20_000, 0.03
+    n = 20_000
+    share = 0.03
     table = counts([(0.42, 0.4)], n, np.random.default_rng(3))
     table = table.assign(positives=[8400, 8000])
     exchanged = round(share * n)  # rows of each that are the worst ones for it
@@ -152,14 +156,14 @@ def test_with_as_many_more_rows_a_model_is_certified_in_four_of_five_tables(time
 
 def test_a_limit_inside_subgroups_is_not_certified_by_all_rows_alone():
     fair = counts([(0.4, 0.4)], 20_000, np.random.default_rng(5))
-    both = LIMIT | {"worst_1_di": 0.1}
+    two = LIMIT | {"worst_1_di": 0.1}
     with pytest.raises(ValueError, match="'worst_1_di' is tested inside"):
-        choose_certified(fair, limits=both)
+        choose_certified(fair, limits=two)
     inside = pd.concat([fair, fair.assign(subgroup="young")])
-    assert choose_certified(inside, limits=both).model == 0
+    assert choose_certified(inside, limits=two).model == 0
     with pytest.raises(ValueError, match="is tested over all"):
-        choose_certified(fair.assign(subgroup="young"), limits=both)
-    assert choose_certified(fair[:0], limits=both).model is None
+        choose_certified(fair.assign(subgroup="young"), limits=two)
+    assert choose_certified(fair[:0], limits=two).model is None
 
 
 def test_what_does_not_fit_is_refused():

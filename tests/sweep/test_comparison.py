@@ -42,35 +42,37 @@ def rows_of(wide, seeds=(0,)):
 
 
 def test_ranks_statistic_and_critical_difference_are_the_published_ones():
-    found = compare_methods(rows_of(DEMSAR), "test_auc", larger_is_better=True)
+    comparison = compare_methods(rows_of(DEMSAR), "test_auc", larger_is_better=True)
     published = {"C4.5": 3.143, "C4.5+m": 2.0, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
     for method, rank in published.items():
-        assert found.ranks[method] == pytest.approx(rank, abs=5e-4)
-    assert found.reference == "C4.5+m+cf"
-    assert found.blocks == "tables"
-    assert found.critical_difference == pytest.approx(1.25, abs=0.01)  # q is 2.569
+        assert comparison.ranks[method] == pytest.approx(rank, abs=5e-4)
+    assert comparison.reference == "C4.5+m+cf"
+    assert comparison.blocks == "tables"
+    assert comparison.critical_difference == pytest.approx(1.25, abs=0.01)  # q is 2.569
     n, k = DEMSAR.shape
-    plain = 12 * n / (k * (k + 1)) * ((found.ranks**2).sum() - k * (k + 1) ** 2 / 4)
+    plain = (
+        12 * n / (k * (k + 1)) * ((comparison.ranks**2).sum() - k * (k + 1) ** 2 / 4)
+    )
     assert plain == pytest.approx(9.28, abs=0.01)  # not corrected for ties
     theirs = stats.friedmanchisquare(*DEMSAR.to_numpy().T)
-    assert found.statistic == pytest.approx(theirs.statistic)
-    assert found.p_value == pytest.approx(theirs.pvalue)
-    assert plain < found.statistic
+    assert comparison.statistic == pytest.approx(theirs.statistic)
+    assert comparison.p_value == pytest.approx(theirs.pvalue)
+    assert plain < comparison.statistic
     # Nemenyi's 5 % is reached where ranks are the critical difference apart
-    apart = found.pairs["ranks_apart"] > found.critical_difference
-    np.testing.assert_array_equal(apart, found.pairs["p_value"] < 0.05)
-    pairs = found.pairs.set_index(["method", "other"])
+    beyond = comparison.pairs["ranks_apart"] > comparison.critical_difference
+    np.testing.assert_array_equal(beyond, comparison.pairs["p_value"] < 0.05)
+    pairs = comparison.pairs.set_index(["method", "other"])
     assert pairs.loc[("C4.5+m+cf", "C4.5"), "p_value"] == pytest.approx(0.075, abs=0.03)
 
 
 def test_paired_intervals_are_students_at_once_for_all():
-    found = compare_methods(
+    comparison = compare_methods(
         rows_of(DEMSAR), "test_auc", larger_is_better=True, reference="C4.5"
     )
-    for row in found.differences.itertuples():
-        apart = DEMSAR[row.method] - DEMSAR["C4.5"]
-        test = stats.ttest_1samp(apart, 0).confidence_interval(1 - 0.05 / 3)
-        assert row.difference == pytest.approx(apart.mean())
+    for row in comparison.differences.itertuples():
+        distance = DEMSAR[row.method] - DEMSAR["C4.5"]
+        test = stats.ttest_1samp(distance, 0).confidence_interval(1 - 0.05 / 3)
+        assert row.difference == pytest.approx(distance.mean())
         assert (row.low, row.high) == pytest.approx(tuple(test))
 
 
@@ -79,16 +81,16 @@ def test_splits_of_one_table_are_corrected_for_the_rows_they_share():
     wide = pd.DataFrame(rng.normal(size=(10, 3)), columns=["a", "b", "c"])
     rows = wide.rename_axis("seed").reset_index().melt("seed", var_name="method")
     rows = rows.assign(measure="test_gap")
-    found = compare_methods(rows, "test_gap", larger_is_better=False)
-    assert found.blocks == "splits"
-    assert found.n_blocks == 10
-    other = found.differences.iloc[0]
-    apart = wide[other["method"]] - wide[found.reference]
-    error = np.sqrt(apart.var(ddof=1) * (1 / 10 + 1 / 3))
+    comparison = compare_methods(rows, "test_gap", larger_is_better=False)
+    assert comparison.blocks == "splits"
+    assert comparison.n_blocks == 10
+    row = comparison.differences.iloc[0]
+    distance = wide[row["method"]] - wide[comparison.reference]
+    error = np.sqrt(distance.var(ddof=1) * (1 / 10 + 1 / 3))
     half = stats.t.ppf(1 - 0.05 / 4, 9) * error
-    assert other["high"] - other["low"] == pytest.approx(2 * half)
+    assert row["high"] - row["low"] == pytest.approx(2 * half)
     means = rows.groupby("method")["value"].mean()
-    assert other["mean"] == pytest.approx(means[other["method"]])
+    assert row["mean"] == pytest.approx(means[row["method"]])
 
 
 def test_seeds_of_a_table_are_averaged_and_settings_are_methods():
@@ -101,11 +103,11 @@ def test_seeds_of_a_table_are_averaged_and_settings_are_methods():
             for alpha, value in ((0.01, 0.5), (0.1, 0.6), (1.0, 0.7))
         ]
     )
-    found = compare_methods(rows, "test_accuracy", larger_is_better=True)
-    assert found.n_blocks == 3
-    assert found.ranks.tolist() == [1, 2, 3]
-    assert found.reference == "Fair log-loss α 1"
-    np.testing.assert_allclose(found.differences["difference"], [-0.1, -0.2])
+    comparison = compare_methods(rows, "test_accuracy", larger_is_better=True)
+    assert comparison.n_blocks == 3
+    assert comparison.ranks.tolist() == [1, 2, 3]
+    assert comparison.reference == "Fair log-loss α 1"
+    np.testing.assert_allclose(comparison.differences["difference"], [-0.1, -0.2])
     unnamed = rows.assign(alpha=0.1)
     with pytest.raises(ValueError, match="stands twice on x, seed 0"):
         compare_methods(unnamed, "test_accuracy", larger_is_better=True)
@@ -133,10 +135,11 @@ def test_what_cannot_be_compared_is_refused(change, message):
 
 
 def test_the_command_prints_ranks_and_intervals(tmp_path):
-    path, out = tmp_path / "rows.csv", tmp_path / "differences.csv"
+    path = tmp_path / "rows.csv"
+    out = tmp_path / "differences.csv"
     rows_of(DEMSAR).to_csv(path, index=False)
-    asked = ["compare", str(path), "--measure", "test_auc", "--out", str(out)]
-    done = CliRunner().invoke(app, asked)
+    command = ["compare", str(path), "--measure", "test_auc", "--out", str(out)]
+    done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert "4 methods on 14 tables" in done.output
     assert "from 1.25 on" in done.output
@@ -144,5 +147,5 @@ def test_the_command_prints_ranks_and_intervals(tmp_path):
     refused = CliRunner().invoke(app, ["compare", str(path), "--measure", "nothing"])
     assert refused.exit_code == 2
     assert "`measure` must be one of" in refused.output
-    unclear = CliRunner().invoke(app, [*asked, "--better", "higher"])
+    unclear = CliRunner().invoke(app, [*command, "--better", "higher"])
     assert unclear.exit_code == 2

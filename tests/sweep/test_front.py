@@ -22,9 +22,9 @@ def models(points):
 def dominated(rows, i):
     me = rows.iloc[i]
     better = [
-        (other[GAP] < me[GAP] and other[ACCURACY] >= me[ACCURACY])
-        or (other[GAP] <= me[GAP] and other[ACCURACY] > me[ACCURACY])
-        for _, other in rows.iterrows()
+        (other_row[GAP] < me[GAP] and other_row[ACCURACY] >= me[ACCURACY])
+        or (other_row[GAP] <= me[GAP] and other_row[ACCURACY] > me[ACCURACY])
+        for _, other_row in rows.iterrows()
     ]
     return any(better)
 

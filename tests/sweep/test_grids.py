@@ -27,10 +27,10 @@ def test_a_method_without_a_fairness_weight_is_swept_by_what_it_trades_by():
     spec = grids.grid_spec(DATA, methods, grids.QUICK)
     swept = {grid.method: grid.params for grid in spec.methods}
     for method in methods:
-        own = CATALOG[method].trade_off()
-        values = swept[method][own.name]
+        part = CATALOG[method].trade_off()
+        values = swept[method][part.name]
         assert len(values) == len(grids.QUICK.weights)
-        assert (values[0], values[-1]) == (own.low, own.high)
+        assert (values[0], values[-1]) == (part.low, part.high)
         assert method in methods_of(SweepSpec.from_yaml(spec.to_yaml()))
     assert len(expand(spec, "data")) == 1 + 5 * len(methods)
 

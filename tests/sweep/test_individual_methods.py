@@ -68,9 +68,9 @@ def test_a_column_of_pairs_makes_their_members_alike(tmp_path):
     (stack,) = planning.plan(expand(spec, dataset.key))
     free, fair = (r.scores for r in train_stack(stack, dataset))
     first, second = free.reshape(2, -1)
-    apart = np.abs(first - second).mean()
+    distance = np.abs(first - second).mean()
     first, second = fair.reshape(2, -1)
-    assert np.abs(first - second).mean() < apart / 2
+    assert np.abs(first - second).mean() < distance / 2
 
 
 def test_a_column_that_is_not_there_is_named(tmp_path):
@@ -81,7 +81,8 @@ def test_a_column_that_is_not_there_is_named(tmp_path):
 
 def test_in_python_the_rows_are_given():
     frame = embeddings()
-    X, y = frame.filter(regex="^e"), frame["hired"] == "yes"
+    X = frame.filter(regex="^e")
+    y = frame["hired"] == "yes"
     groups = {"sensitive_features": frame["origin"]}
     few = {"metric": "comparable", "n_epochs": 1, "random_state": 0}
     with pytest.raises(ValueError, match="give `comparable_rows` in Python"):

@@ -19,9 +19,9 @@ def test_a_grid_is_every_combination_with_all_parameters():
 
 
 def test_the_same_question_has_the_same_key_however_it_is_written():
-    one = trials({"method": "road", "params": {"fairness_weight": 1}})
+    plain = trials({"method": "road", "params": {"fairness_weight": 1}})
     two = trials({"method": "road", "params": {"fairness_weight": 1.0, "tau": 0.3}})
-    assert [t.key for t in one] == [t.key for t in two]
+    assert [t.key for t in plain] == [t.key for t in two]
     assert len(trials({"method": "road", "params": {"tau": [0.5, 0.5]}})) == 1
     signs = {"method": "road", "params": {"fairness_weight": [0.0, -0.0, 0]}}
     assert len(trials(signs)) == 1
@@ -42,10 +42,10 @@ def test_every_part_of_the_question_is_in_the_key():
 
 
 def test_a_key_changes_with_the_version_of_results_alone(monkeypatch):
-    (now,) = trials({"method": "road"})
+    (trial,) = trials({"method": "road"})
     monkeypatch.setattr("fairdash.sweep.planning.RESULTS_VERSION", 2)
     (before,) = trials({"method": "road"})
-    assert before.key == "27354c96ec33160ec15d56c9764d02c9" != now.key
+    assert before.key == "27354c96ec33160ec15d56c9764d02c9" != trial.key
 
 
 def test_a_warm_up_is_in_the_key_unless_there_is_none():
@@ -59,9 +59,9 @@ def test_a_warm_up_is_in_the_key_unless_there_is_none():
 
 
 def test_subgroups_are_not_in_the_key():
-    one = trials({"method": "road"}, subgroups={"columns": ["age"]})
+    by_age = trials({"method": "road"}, subgroups={"columns": ["age"]})
     two = trials({"method": "road"}, subgroups={"columns": ["branch"]})
-    assert one == two
+    assert by_age == two
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_plan_holds_every_trial_once(weights, seeds, max_models):
 def test_stacks_are_as_large_as_a_cache_holds():
     many = {"fairness_weight": [i / 10 for i in range(40)], "tau": [0.1, 0.5, 1.0]}
     grid = {"method": "road", "params": {**many, "batch_size": 1024}}
-    there = trials(grid)
-    assert {len(stack.trials) for stack in planning.plan(there)} == {8}
+    planned = trials(grid)
+    assert {len(stack.trials) for stack in planning.plan(planned)} == {8}
     small = {"method": "road", "params": {**many, "batch_size": 16}}
     assert max(len(stack.trials) for stack in planning.plan(trials(small))) <= 32
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from fairdash.sweep import PARITY, SweepResult
 
-WEIGHTS, TAUS, SEEDS = (0.5, 1.0, 2.0, 3.0, 4.0), (0.1, 0.6), (0, 1, 2)
+WEIGHTS = (0.5, 1.0, 2.0, 3.0, 4.0)
+TAUS = (0.1, 0.6)
+SEEDS = (0, 1, 2)
 
 
 @pytest.fixture
@@ -44,11 +46,11 @@ def test_only_methods_with_several_settings_can_be_slid_through(sweep):
 def test_the_best_setting_keeps_both_limits_on_validation_rows(sweep):
     place = sweep.best({PARITY: 0.1, "worst_1_di": 0.25})
     chosen = sweep.means.iloc[place]
-    kept = sweep.means[
+    within_limit = sweep.means[
         (sweep.means[f"validation_{PARITY}"] <= 0.1)
         & (sweep.means["validation_worst_1_di"] <= 0.25)
     ]
-    assert chosen["validation_accuracy"] == kept["validation_accuracy"].max()
+    assert chosen["validation_accuracy"] == within_limit["validation_accuracy"].max()
     assert sweep.best({"worst_1_di": 0.0}) is None
     assert sweep.means["method"][sweep.start(0.1, "adversarial")] == "adversarial"
 
@@ -58,8 +60,8 @@ def test_of_several_starts_of_an_earlier_version_the_first_counts(sweep):
     rows = pd.concat(
         [sweep.rows.assign(initialisation=np.nan), again], ignore_index=True
     )
-    both = SweepResult.of(rows)
-    pd.testing.assert_frame_equal(both.means, sweep.means)
+    combined = SweepResult.of(rows)
+    pd.testing.assert_frame_equal(combined.means, sweep.means)
 
 
 def test_models_that_do_not_decide_keep_no_limit_and_are_on_no_front(sweep):

@@ -45,7 +45,8 @@ def test_a_sweep_is_one_row_per_trial_with_metrics_of_both_parts(path):
 
 def test_models_are_ranked_by_local_gaps_of_all_rows_but_the_test_rows(path):
     spec = specification(path)
-    dataset, parts = load_dataset(spec.data), split(load_dataset(spec.data), 0)
+    dataset = load_dataset(spec.data)
+    parts = split(load_dataset(spec.data), 0)
     scores = np.random.default_rng(0).random((1, dataset.n_rows), np.float32)
     (ranked,) = score(dataset, 0, scores, spec.subgroups)["ranking_local_gap"]
     rows = pd.DataFrame(
@@ -97,7 +98,9 @@ def test_training_rows_count_by_their_sampling_weights(tmp_path):
 
 
 def test_missing_numbers_stay_missing_for_the_models_that_take_them(tmp_path):
-    path, frame, results = tmp_path / "people.csv", people(), {}
+    path = tmp_path / "people.csv"
+    frame = people()
+    results = {}
     frame["skill"] = frame["skill"].mask(frame["skill"] > 0.5)
     frame.to_csv(path, index=False)
     boosted = {"method": "reweighing", "params": {"estimator": "gradient_boosting"}}
@@ -111,18 +114,18 @@ def test_missing_numbers_stay_missing_for_the_models_that_take_them(tmp_path):
         results[missing] = {result.trial.method: result for result in trained}
     train_rows = split(dataset, 0).train
     encoded = encode(dataset, train_rows)
-    for method, kept in results["keep"].items():
+    for method, stored in results["keep"].items():
         filled = results["impute"][method]
-        assert kept.trial.key != filled.trial.key
-        assert np.array_equal(kept.scores, filled.scores) is (method == "logistic")
-        again = scorer_of(kept.network).positive(encoded.X, dataset.group)
-        np.testing.assert_allclose(again, kept.scores, atol=1e-6)
+        assert stored.trial.key != filled.trial.key
+        assert np.array_equal(stored.scores, filled.scores) is (method == "logistic")
+        again = scorer_of(stored.network).positive(encoded.X, dataset.group)
+        np.testing.assert_allclose(again, stored.scores, atol=1e-6)
     X = encoded.X.copy()
     X[frame["skill"].isna(), encoded.feature_names.index("skill")] = np.nan
     model = HistGradientBoostingClassifier(random_state=0)
     model.fit(X[train_rows], dataset.y[train_rows])
-    kept = results["keep"]["gradient_boosting"]
-    np.testing.assert_allclose(kept.scores, model.predict_proba(X)[:, 1], atol=1e-6)
+    stored = results["keep"]["gradient_boosting"]
+    np.testing.assert_allclose(stored.scores, model.predict_proba(X)[:, 1], atol=1e-6)
 
 
 def test_however_a_sweep_is_cut_in_stacks_the_models_have_the_same_bits(path):
@@ -132,13 +135,13 @@ def test_however_a_sweep_is_cut_in_stacks_the_models_have_the_same_bits(path):
     _, cut = train(specification(path, methods=[grid]), max_models=4)
     results = {result.trial.key: result for result in cut}
     assert len(results) == 6
-    for one in together:
-        other = results[one.trial.key]
-        assert one.scores.tobytes() == other.scores.tobytes()
-        assert one.ratio.tobytes() == other.ratio.tobytes()
-        assert one.history.equals(other.history)
-        for name, array in one.network.items():
-            assert array.tobytes() == other.network[name].tobytes()
+    for trained in together:
+        alone = results[trained.trial.key]
+        assert trained.scores.tobytes() == alone.scores.tobytes()
+        assert trained.ratio.tobytes() == alone.ratio.tobytes()
+        assert trained.history.equals(alone.history)
+        for name, array in trained.network.items():
+            assert array.tobytes() == alone.network[name].tobytes()
 
 
 def test_scores_are_measured_on_rows_training_never_saw(path):
@@ -172,8 +175,10 @@ def test_events_tell_the_curves_and_the_weights(path):
         assert curves["epoch"][-1] == 4
         assert {"loss", "validation_loss"} <= curves.keys()
         assert len({len(values) for values in curves.values()}) == 1
-        kept = result.history.set_index("epoch").loc[4]
-        assert curves["validation_loss"][-1] == pytest.approx(kept["validation_loss"])
+        at_epoch = result.history.set_index("epoch").loc[4]
+        assert curves["validation_loss"][-1] == pytest.approx(
+            at_epoch["validation_loss"]
+        )
         adversarial = result.trial.method != "unconstrained"
         assert ("adversary_loss" in curves) == adversarial
 
@@ -197,16 +202,17 @@ def test_a_stack_stops_within_an_epoch(path):
 def test_a_cancel_reaches_a_method_for_noisy_groups_while_it_trains(method, path):
     long = {"n_rounds": 200} if method == "noisy_ideal" else {"max_iter": 3000}
     spec = specification(path, methods=[{"method": method, "params": long}])
-    dataset, asked = load_dataset(spec.data), []
+    dataset = load_dataset(spec.data)
+    calls = []
     (stack,) = planning.plan(expand(spec, dataset.key))
 
     def stopped():
-        asked.append(1)
-        return len(asked) == 3
+        calls.append(1)
+        return len(calls) == 3
 
     options = {"stopped": stopped}
     assert train_stack(stack, dataset, **options) is None
-    assert len(asked) == 3
+    assert len(calls) == 3
 
 
 def test_a_missing_file_and_an_uploaded_table_are_explained(path):
@@ -226,7 +232,7 @@ def test_a_subsample_trains_and_all_other_rows_are_measured(path):
     parts = split(dataset, 0)
     assert (table["test_n"] == len(parts.test)).all()
     assert (table["validation_n"] == len(parts.validation)).all()
-    road = next(one for one in results if one.ratio is not None)
+    road = next(trained for trained in results if trained.ratio is not None)
     assert road.scores.shape == (dataset.n_rows,)
     assert len(road.ratio) == 100
     groups = dataset.sensitive_features[training_rows(dataset, road.trial.seed, 100)]
@@ -240,5 +246,5 @@ def test_large_data_are_scored_part_by_part_with_the_same_scores(path, monkeypat
     _, whole = train(spec)
     monkeypatch.setattr("fairdash.datasets._encode.PART_ROWS", 170)
     _, parts = train(spec)
-    for one, other in zip(whole, parts, strict=True):
-        np.testing.assert_allclose(one.scores, other.scores, rtol=1e-5)
+    for whole_result, part_result in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(whole_result.scores, part_result.scores, rtol=1e-5)

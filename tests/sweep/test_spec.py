@@ -74,8 +74,8 @@ def test_a_path_is_taken_from_the_folder_of_the_file(tmp_path):
     (tmp_path / "people.csv").write_bytes(people_csv())
     spec = specification("people.csv")
     (tmp_path / "sweep.yaml").write_text(spec.to_yaml())
-    read = sweep.SweepSpec.from_yaml(tmp_path / "sweep.yaml")
-    assert read.data.path == str(tmp_path / "people.csv")
+    parsed = sweep.SweepSpec.from_yaml(tmp_path / "sweep.yaml")
+    assert parsed.data.path == str(tmp_path / "people.csv")
 
 
 def test_subgroups_default_to_the_columns_of_the_roles():
@@ -171,11 +171,11 @@ SEEDS = [
     ids=lambda part: part[:30] if isinstance(part, str) else "",
 )
 def test_what_has_no_end_is_refused_with_its_range(change, message):
-    given = specification("people.csv").model_dump(mode="json", exclude_none=True)
-    given |= change
+    fields = specification("people.csv").model_dump(mode="json", exclude_none=True)
+    fields |= change
     with pytest.raises(ValueError, match=message):
-        sweep.SweepSpec.model_validate(given)
-    text = yaml.dump({**given, **change})
+        sweep.SweepSpec.model_validate(fields)
+    text = yaml.dump({**fields, **change})
     with pytest.raises(ValueError, match=message) as error:
         sweep.SweepSpec.from_yaml(text)
     assert len(str(error.value)) < 2000
@@ -242,9 +242,9 @@ def test_of_a_stored_run_stays_what_can_be_trained(tmp_path):
         sweep.SweepSpec.of_run({**stored, "methods": [plane]})
     refused = {"method": "road", "params": {"fairness_weight": -1}}
     some = {"method": "road", "params": {"fairness_weight": [-1, 2], "n_epochs": 4}}
-    left = sweep.SweepSpec.of_run({**stored, "methods": [refused, some]}).methods
+    grids = sweep.SweepSpec.of_run({**stored, "methods": [refused, some]}).methods
     params = {"fairness_weight": (2,), "n_epochs": 4}
-    assert left == (sweep.MethodGrid(method="road", params=params),)
+    assert grids == (sweep.MethodGrid(method="road", params=params),)
     with pytest.raises(ValueError, match="No setting of this run"):
         sweep.SweepSpec.of_run({**stored, "methods": [refused]})
 

@@ -32,8 +32,8 @@ chosen_fields = st.fixed_dictionaries(
 @given(chosen_fields)
 def test_an_address_states_what_every_page_and_what_one_page_lets_choose(chosen):
     address = stated(**chosen)
-    read = vars(SharedFields.read(address)) | vars(ToyFields.read(address))
-    assert {name: read[name] for name in chosen} == chosen
+    fields = vars(SharedFields.read(address)) | vars(ToyFields.read(address))
+    assert {name: fields[name] for name in chosen} == chosen
 
 
 pieces = st.text("ab=% ", max_size=4)
@@ -106,7 +106,8 @@ def menu():
 
     from fairdash.ui.selection import arrive, choose, menu_address
 
-    page, further = st.session_state["page"], st.session_state["further"]
+    page = st.session_state["page"]
+    further = st.session_state["further"]
     arrive(page)
     st.caption(str(ToyFields.here().k))
     menu_address(page)

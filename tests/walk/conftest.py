@@ -81,8 +81,8 @@ class Walk:
     def open(self, page, label="", **address):
         """Open a page, on the model with a label where it is given."""
         chosen = {"model": self.facts.models[label].id} if label else {}
-        where = {"run": self.facts.run, "data": self.facts.dataset_id}
-        return open_page(page, **where, **chosen, **address)
+        place = {"run": self.facts.run, "data": self.facts.dataset_id}
+        return open_page(page, **place, **chosen, **address)
 
     def read(self, page, label="", **address):
         """Open a page and read it."""

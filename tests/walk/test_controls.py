@@ -20,7 +20,8 @@ from fairdash.ui import pages
 
 PAGES = [page.name for page in pages.pages() if page.pick]
 # steps of a walk: controls that appear on the way are set as well
-_MOST, _MOST_OF_A_SAMPLE = 40, 4
+_MOST = 40
+_MOST_OF_A_SAMPLE = 4
 
 
 def _walks():
@@ -49,33 +50,38 @@ def _faults_after(page, name, facts, step):
 def test_a_page_says_what_is_so_whatever_its_controls_are_set_to(
     walk, name, page, thorough
 ):
-    through, rng = walk(name), _drawn(name, page)
+    through = walk(name)
+    rng = _drawn(name, page)
     state = through.open(page)
-    path, tried = [], set()
+    path = []
+    tried = set()
     for _ in range(_MOST if thorough else _MOST_OF_A_SAMPLE):
-        left = [each for each in controls(state) if each not in tried]
-        if not left:
+        remaining = [item for item in controls(state) if item not in tried]
+        if not remaining:
             break
-        control = left[rng.integers(len(left))]
+        control = remaining[rng.integers(len(remaining))]
         tried.add(control)
         for step in steps(state, *control, rng):
             path.append(str(step))
             wrong = _faults_after(state, page, through.facts, step)
             assert wrong == [], " · ".join(path)
             if state.error:  # of what cannot be asked: the way out is another road
-                state, path = through.open(page), []
+                state = through.open(page)
+                path = []
 
 
 @pytest.mark.skipif(not EVERY, reason="FAIRDASH_WALK=all takes each step by itself")
 @pytest.mark.parametrize("name, page", list(_walks()) if EVERY else [])
 def test_a_page_says_what_is_so_after_any_one_step(walk, name, page):
-    through, rng = walk(name), _drawn(page, name)
-    opened, wrong = through.open(page), {}
+    through = walk(name)
+    rng = _drawn(page, name)
+    opened = through.open(page)
+    wrong = {}
     for control in controls(opened):
         for step in steps(opened, *control, rng, most=4):
             state = through.open(page)
             if not step.is_offered(state):  # Data keeps what was chosen before
                 continue
-            if found := _faults_after(state, page, through.facts, step):
-                wrong[str(step)] = found
+            if problems := _faults_after(state, page, through.facts, step):
+                wrong[str(step)] = problems
     assert wrong == {}

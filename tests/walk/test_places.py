@@ -50,9 +50,9 @@ def test_runs_shows_the_numbers_of_a_model_of_the_sweep(walk, name):
     row = reading.tables[0].iloc[0]
     opened = through.facts.label_of(through.read("Sweep").chip)
     means = through.facts.model(opened).means()
-    shown = [row["Accuracy"], row["Gap"]]
+    values = [row["Accuracy"], row["Gap"]]
     expected = [100 * means["accuracy"], 100 * means["gap"]]
-    assert shown == pytest.approx(expected)
+    assert values == pytest.approx(expected)
 
 
 @tables
@@ -114,7 +114,7 @@ def test_a_report_says_each_thing_once_and_what_is_so(walk, name):
     sentences = [part for line in lines for part in each_sentence(line.strip("*"))]
     counts = Counter(part for part in sentences if len(part.split()) > 4)
     assert [part for part, times in counts.items() if times > 1] == []
-    assert [each for each in sentences if UNSPOKEN.search(each)] == []
+    assert [item for item in sentences if UNSPOKEN.search(item)] == []
     for sentence in sentences:
         if ALIKE.search(sentence.replace(facts.table.name, "the table")):
             for label in facts.named_in(sentence):

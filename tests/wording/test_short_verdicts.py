@@ -78,9 +78,10 @@ def test_a_gap_of_other_groups_in_each_seed_is_as_large_as_its_card(size, said):
     }
     brief = short_verdicts.remedy_brief("ROAD", narrowed, UNCLEAR, SPEECH, size=size)
     remains = "every seed" in said
-    left = said if remains else "No clear gap remains over all rows."
+    remainder = said if remains else "No clear gap remains over all rows."
     assert brief == (
-        f"ROAD narrows the gap by 8.0 points and costs 2.0 points of accuracy. {left}"
+        "ROAD narrows the gap by 8.0 points and costs 2.0 points of accuracy. "
+        f"{remainder}"
     )
     assert short_verdicts.gap_brief(CLEAR, SPEECH, size).startswith("In branch: works")
 
@@ -177,16 +178,16 @@ def test_a_ramp_that_changes_no_decision_says_so():
 def test_a_change_of_a_gap_is_never_said_without_accuracy(gap, accuracy, what):
     low, middle, high = gap
     below, moved, above = accuracy
-    said = short_verdicts.priced_brief(
+    text = short_verdicts.priced_brief(
         "ROAD λ 2", Change(middle, low, high), Change(moved, below, above), what
     )
     clear = high < 0 or low > 0
-    assert (" narrows " in said or " widens " in said) == clear
-    assert "accuracy" in said
-    assert (" costs " in said) == (above < 0)
-    assert (" gains " in said) == (below > 0)
+    assert (" narrows " in text or " widens " in text) == clear
+    assert "accuracy" in text
+    assert (" costs " in text) == (above < 0)
+    assert (" gains " in text) == (below > 0)
     if above < 0 or below > 0:
-        assert f"{abs(100 * moved):.1f} points of accuracy" in said
+        assert f"{abs(100 * moved):.1f} points of accuracy" in text
 
 
 @pytest.mark.parametrize(
@@ -211,11 +212,11 @@ def test_a_gap_that_turned_is_not_only_said_to_be_narrower(
     change = Change(-0.1, -0.15, -0.05)
     changes = {"demographic_parity_difference": change, "accuracy": change}
     speech = Speech("hired", feature="origin", favourable=favourable)
-    said = short_verdicts.remedy_brief(
+    text = short_verdicts.remedy_brief(
         "ROAD", changes, gap(after), speech, before=gap(before)
     )
-    assert said.startswith("ROAD narrows the gap by 10.0 points and costs ")
+    assert text.startswith("ROAD narrows the gap by 10.0 points and costs ")
     worse = "here" if (after < 0) == favourable else "there"
     sentence = f"Over all rows the gap turned against origin: {worse}."
-    assert (sentence in said) == turned
-    assert ("turned" in said) == turned
+    assert (sentence in text) == turned
+    assert ("turned" in text) == turned

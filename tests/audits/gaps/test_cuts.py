@@ -54,16 +54,16 @@ def test_gap_and_chance_of_every_cut_are_recomputed(dataset_id, models):
     for row in table.to_dict("records"):
         (model,) = (m for m in models if m.label == row["model"])
         scores = ui.store().artifact(model.trials[0].key).scores()[test]
-        asked = {
+        arguments = {
             "sensitive_features": dataset.sensitive_features[test],
             "subgroups": by_words[row["cut"]].label(dataset.frame).iloc[test],
             "min_size": 15,
         }
         decided = (scores > 0.5).astype(int)
-        local = local_di(decided, **asked)
+        local = local_di(decided, **arguments)
         assert row["gap"] == pytest.approx(worst_k_di(local))
         assert row["n_subgroups"] == local["estimable"].sum()
-        floor = noise_floor(decided, **asked).quantile
+        floor = noise_floor(decided, **arguments).quantile
         assert row["chance"] == pytest.approx(floor, abs=0.02)
 
 
@@ -84,10 +84,10 @@ def test_the_verdict_and_the_figure_count_what_the_table_has(dataset_id, models)
     table = answer.figure.table
     last = table[table["model"] == models[-1].label]
     beyond = (last["gap"] > last["chance"]).sum()
-    said = f"is beyond chance by {beyond} of {len(last)} cuts"
-    assert said in answer.verdict
+    text = f"is beyond chance by {beyond} of {len(last)} cuts"
+    assert text in answer.verdict
     picture = answer.figure.picture(plots)
     marks = [trace for trace in picture.figure.data if trace.name == models[-1].label]
     assert list(marks[0].x) == pytest.approx(last["gap"].tolist())
-    assert said.removeprefix("is ") in picture.headline.lower()
+    assert text.removeprefix("is ") in picture.headline.lower()
     assert cuts_brief(table.iloc[:0]).startswith("No subgroup is estimable")

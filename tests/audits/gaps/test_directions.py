@@ -65,11 +65,11 @@ def test_a_gap_that_turned_is_said_with_whom_it_turned_against(inline, meaning):
     assert f"In age 40–44 the gap turned against sex: {worse}." in answer.verdict
     assert [finding.subgroup for finding in result.turned] == ["age 40–44"]
     listed = answer.table.frame.set_index("Subgroup")["Worse off"]
-    other = {"m": "f", "f": "m"}[worse]
+    other_group = {"m": "f", "f": "m"}[worse]
     ages = [f"age {place}" for place in PLACES]
-    assert listed.to_dict() == dict.fromkeys(ages, other) | {"age 40–44": worse}
+    assert listed.to_dict() == dict.fromkeys(ages, other_group) | {"age 40–44": worse}
     whole = next(card for card in answer.cards if card.label == "Gap over all rows")
-    assert whole.note.endswith(f"sex: {other} worse off")
+    assert whole.note.endswith(f"sex: {other_group} worse off")
     same, _ = answer_of(stored(table_of({"a": BEFORE, "b": BEFORE}), ["a", "b"]))
     assert same.turned == []
 
@@ -92,9 +92,9 @@ def test_the_fill_of_a_mark_is_the_colour_of_who_is_worse_off(inline):
     assert fills[1] == fills[0] | {"40–44": colours["m"], "20–29": hollow}
     edges = [trace.marker.line.color for trace in filled]
     assert len(set(edges)) == 2
-    shown = [trace.name for trace in figure.data if trace.showlegend]
+    labels = [trace.name for trace in figure.data if trace.showlegend]
     for name in names:
-        assert f"filled: sex: {name} worse off" in shown
+        assert f"filled: sex: {name} worse off" in labels
     keys = [t for t in figure.data if t.showlegend and t.marker.color in edges]
     assert [key.marker.color for key in keys] == edges
 
@@ -103,13 +103,13 @@ def test_gaps_of_both_ways_are_said_to_cancel_over_all_rows(inline):
     crossed = {place: {"m": 0.7, "f": 0.4} for place in PLACES[:2]}
     crossed |= {place: {"m": 0.4, "f": 0.7} for place in PLACES[2:]}
     frame = table_of({"d": crossed})
-    said = "Inside subgroups gaps point both ways, so they cancel over all rows."
+    words = "Inside subgroups gaps point both ways, so they cancel over all rows."
     _, answer = answer_of(stored(frame, ["d"]))
-    assert said in answer.verdict
-    assert said not in answer.details
+    assert words in answer.verdict
+    assert words not in answer.details
     verdict = audit(None, frame["d"], sensitive_features=frame["sex"],
                     subgroups=frame["age"]).verdict  # fmt: skip
-    assert verdict.endswith(said)
+    assert verdict.endswith(words)
     tilted = crossed | {PLACES[2]: {"m": 0.8, "f": 0.2}}
     _, partly = answer_of(stored(table_of({"d": tilted}), ["d"]))
     assert "both ways" not in partly.verdict

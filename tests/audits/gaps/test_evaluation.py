@@ -34,14 +34,14 @@ def chosen(run):
 def rows(run, trial, subgroups=SUBGROUPS):
     """Return outcome, scores and keywords of the metrics on a trial's test rows."""
     dataset = ui.store().dataset(run.dataset_id)
-    where = split(dataset, trial.seed).test
+    test_rows = split(dataset, trial.seed).test
     groups = {
-        "sensitive_features": dataset.sensitive_features[where],
-        "subgroups": subgroups.label(dataset.frame).iloc[where],
+        "sensitive_features": dataset.sensitive_features[test_rows],
+        "subgroups": subgroups.label(dataset.frame).iloc[test_rows],
         "min_size": subgroups.min_size,
     }
-    scores = ui.store().artifact(trial.key).scores()[where]
-    return dataset.y[where], scores, groups
+    scores = ui.store().artifact(trial.key).scores()[test_rows]
+    return dataset.y[test_rows], scores, groups
 
 
 def test_the_test_table_is_the_mean_over_seeds_on_rows_no_model_saw(run, chosen):
@@ -64,17 +64,18 @@ def test_a_change_of_subgroups_changes_the_table_without_training(run, chosen):
 def test_paired_changes_compare_models_on_the_same_rows(run, chosen):
     changes = paired_changes(ui.store(), *chosen, run.dataset_id, SUBGROUPS)
     tables = []
-    for trial, other in zip(chosen[0].trials, chosen[1].trials, strict=True):
+    for trial, other_trial in zip(chosen[0].trials, chosen[1].trials, strict=True):
         y, scores, groups = rows(run, trial)
-        _, others, _ = rows(run, other)
-        tables.append(compare(y, scores > 0.5, others > 0.5, **groups))
+        _, rest, _ = rows(run, other_trial)
+        tables.append(compare(y, scores > 0.5, rest > 0.5, **groups))
     wanted = (tables[0].set_index("metric") + tables[1].set_index("metric")) / 2
     got = changes.set_index("metric")
     pd.testing.assert_frame_equal(got, wanted[got.columns], check_names=False)
 
 
 def test_a_change_without_an_interval_in_some_seed_has_none(run, chosen, monkeypatch):
-    compared, tables = evaluation._compared, []
+    compared = evaluation._compared
+    tables = []
 
     def unsure_first(*where):
         table = compared(*where).copy()
@@ -94,12 +95,12 @@ def test_a_change_without_an_interval_in_some_seed_has_none(run, chosen, monkeyp
 
 
 def test_others_change_the_plain_model_which_changes_none(run, chosen):
-    where = ui.store(), chosen, run.dataset_id, SUBGROUPS
-    road_first = gaps.local_by_measure(*where)
+    arguments = ui.store(), chosen, run.dataset_id, SUBGROUPS
+    road_first = gaps.local_by_measure(*arguments)
     assert road_first.label == "Unconstrained"
     assert road_first.changes is None
     assert road_first.turned == []
-    plain_first = gaps.local_by_measure(where[0], chosen[::-1], *where[2:])
+    plain_first = gaps.local_by_measure(arguments[0], chosen[::-1], *arguments[2:])
     assert plain_first.changes is not None
 
 
@@ -115,8 +116,8 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     road, plain = models = trials.settings(store.snapshot(run.id).trials)
     dataset = store.dataset(data)
     (trial,) = (t for t in store.snapshot(run.id).trials if t.method == "road")
-    _, validation, where = split(dataset, 0)
-    weight = dataset.frame["w"].to_numpy()[where]
+    _, validation, test_rows = split(dataset, 0)
+    weight = dataset.frame["w"].to_numpy()[test_rows]
     y, scores, groups = rows(run, trial)
     decided = scores > 0.5
     by_hand = np.average(decided == y, weights=weight)
@@ -133,21 +134,21 @@ def test_every_number_of_a_weighted_run_is_weighted(inline):
     assert shown["accuracy"] == pytest.approx(by_hand)
     changes = paired_changes(store, road, plain, data, SUBGROUPS).set_index("metric")
     assert changes.loc["accuracy", "value"] == pytest.approx(by_hand)
-    own = groups["sensitive_features"] == "there"
+    of_group = groups["sensitive_features"] == "there"
     rate = {
         who: np.average(decided[mine], weights=weight[mine])
-        for who, mine in (("there", own), ("here", ~own))
+        for who, mine in (("there", of_group), ("here", ~of_group))
     }
     gap = pytest.approx(abs(rate["there"] - rate["here"]))
     assert shown["demographic_parity_difference"] == gap
-    told = gaps.every_measure(store, road, data).set_index("measure")
-    assert abs(told.loc["Selection rate", "gap"]) == pytest.approx(gap)
+    measures = gaps.every_measure(store, road, data).set_index("measure")
+    assert abs(measures.loc["Selection rate", "gap"]) == pytest.approx(gap)
     cells = gaps.local_by_measure(store, models, data, SUBGROUPS).by_group
     cells = cells[(cells["label"] == road.label) & (cells["group"] == "there")]
     assert len(cells)
     labels = np.asarray(groups["subgroups"])
     for cell in cells.itertuples():
-        mine = own & (labels == cell.subgroup)
+        mine = of_group & (labels == cell.subgroup)
         expected = np.average(decided[mine], weights=weight[mine])
         assert cell.value == pytest.approx(expected)
     local = gaps.local_by_measure(store, [road], data, SUBGROUPS)

@@ -49,24 +49,24 @@ def setting(label, *seeds):
 def test_models_are_compared_on_the_seeds_that_all_have(models, dataset_id):
     plain, *_, road = models
     assert (plain.seeds, road.seeds) == ({0, 1, 2}, {0})
-    found = gaps.local_by_measure(ui.store(), [plain, road], dataset_id, SUBGROUPS)
-    assert found.models["n_seeds"].tolist() == [1, 1]
-    assert found.note == "Compared on seed 0."
-    assert found.note in found.caption()
+    local = gaps.local_by_measure(ui.store(), [plain, road], dataset_id, SUBGROUPS)
+    assert local.models["n_seeds"].tolist() == [1, 1]
+    assert local.note == "Compared on seed 0."
+    assert local.note in local.caption()
     alone = gaps.local_by_measure(
         ui.store(), [plain.on(frozenset({0})), road], dataset_id, SUBGROUPS
     )
-    pd.testing.assert_frame_equal(found.estimates, alone.estimates)
-    pd.testing.assert_frame_equal(found.models, alone.models)
+    pd.testing.assert_frame_equal(local.estimates, alone.estimates)
+    pd.testing.assert_frame_equal(local.models, alone.models)
 
 
 def test_who_shares_no_seed_is_excluded_and_named():
-    found = trials.on_shared_seeds(
+    shared = trials.on_shared_seeds(
         [setting("A", 3), setting("B", 0, 1), setting("C", 0)]
     )
-    assert [model.label for model in found.models] == ["B", "C"]
-    assert found.seeds == (0,)
-    assert found.note().endswith("Excluded, no seed in common: A.")
+    assert [model.label for model in shared.models] == ["B", "C"]
+    assert shared.seeds == (0,)
+    assert shared.note().endswith("Excluded, no seed in common: A.")
     same = trials.on_shared_seeds([setting("A", 0, 1), setting("B", 0, 1)])
     assert (same.note(), same.seeds) == ("", (0, 1))
 
@@ -75,17 +75,18 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
     run = start_training(dataset_id, MethodGrid(method="road", params=QUICK), 3)
     road, _ = trials.settings(ui.store().snapshot(run).trials)
     dataset = ui.store().dataset(dataset_id)
-    found = gaps.local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
-    ranked = found.ranked("origin").set_index("Subgroup")
+    local = gaps.local_by_measure(ui.store(), [road], dataset_id, SUBGROUPS)
+    ranked = local.ranked("origin").set_index("Subgroup")
     labels = SUBGROUPS.label(dataset.frame)
-    rates, worst = {}, []
+    rates = {}
+    worst = []
     for trial in road.trials:
-        where = split(dataset, trial.seed).test
+        test_rows = split(dataset, trial.seed).test
         rows = pd.DataFrame(
             {
-                "subgroup": labels.iloc[where].to_numpy(),
-                "group": dataset.sensitive_features[where],
-                "decided": ui.store().artifact(trial.key).scores()[where] > 0.5,
+                "subgroup": labels.iloc[test_rows].to_numpy(),
+                "group": dataset.sensitive_features[test_rows],
+                "decided": ui.store().artifact(trial.key).scores()[test_rows] > 0.5,
             }
         )
         table = rows.pivot_table("decided", "subgroup", "group", observed=True)
@@ -98,10 +99,10 @@ def test_with_several_seeds_gap_and_rates_are_means_over_the_seeds(dataset_id):
         assert row[names].tolist() == pytest.approx(
             mean.loc[subgroup, list(dataset.group_names)].tolist()
         )
-    first, *_ = found.kpis()
+    first, *_ = local.kpis()
     assert first.value == f"{100 * np.mean(worst):.1f} pt"
     assert first.note.endswith("mean of 3 seeds")
-    assert "mean over 3 seeds of the gap in each" in found.caption()
+    assert "mean over 3 seeds of the gap in each" in local.caption()
 
 
 def result_of(cells, chance, *findings, row=None, changes=None):
@@ -138,17 +139,18 @@ def test_the_gap_named_is_the_largest_beyond_chance_else_the_surest(
 ):
     findings = inside("tiny", 0.5, *tiny), inside("large", 0.3, *large)
     result = result_of([TINY, LARGE], chance, *findings)
-    brief, details = result.brief(SPEECH), result.details(SPEECH)
+    brief = result.brief(SPEECH)
+    details = result.details(SPEECH)
     size = 50 if named == "tiny" else 30
     low = (tiny if named == "tiny" else large)[0]
-    other = named == "large"
-    surest = other or chance > 0.5  # and not the largest beyond chance
+    is_large = named == "large"
+    surest = is_large or chance > 0.5  # and not the largest beyond chance
     assert brief == (
         f"{'Surest gap: in' if surest else 'In'} {named}, sex: b is approved {size} "
         "points less often than sex: a (ROAD)."
     )
-    assert ("50 points in tiny, could be chance" in details) == other
-    assert ("of a fair model can reach 60 points" in details) == (surest > other)
+    assert ("50 points in tiny, could be chance" in details) == is_large
+    assert ("of a fair model can reach 60 points" in details) == (surest > is_large)
     assert details.startswith(
         f"In {named}, sex: b is approved {size} points less often than sex: a "
         f"({100 * low:.0f} to {size + 10}). By ROAD, test rows."
@@ -212,10 +214,10 @@ def test_people_of_a_table_of_counts_are_called_people():
 def test_a_gap_of_other_groups_in_each_seed_is_beyond_chance_all_the_same():
     unsure = inside("tiny", 0.05, -0.1, False), inside("large", 0.05, -0.1, False)
     seeds = result_of([TINY, LARGE], 0.3, *unsure, row={"n_seeds": 3})
-    said = seeds.brief(SPEECH)
-    assert "The largest gap, 50 points in tiny, is beyond chance" in said
-    assert "not between the same groups in every seed." in said
-    assert "No gap" not in said + seeds.details(SPEECH)
+    text = seeds.brief(SPEECH)
+    assert "The largest gap, 50 points in tiny, is beyond chance" in text
+    assert "not between the same groups in every seed." in text
+    assert "No gap" not in text + seeds.details(SPEECH)
     far = replace(unsure[0], high=0.6)
     reached = result_of([TINY, LARGE], 0.3, far, row={"n_seeds": 3})
     assert "every seed" not in reached.brief(SPEECH)
@@ -230,9 +232,9 @@ def test_what_says_nothing_is_said_to_say_nothing():
     idle = result_of([LARGE], 0.1, finding, row={"constant": 1.0})
     assert idle.brief(SPEECH).startswith("ROAD is not clearly better than guessing")
     row = {"constant": 1.0, "alike": 1.0, "accepted": 0.987}
-    alike = result_of([LARGE], 0.1, finding, row=row)
-    for said in (alike.brief(SPEECH), alike.details(SPEECH)):
-        assert said.startswith("ROAD accepts 99%, nearly everyone")
+    decided_alike = result_of([LARGE], 0.1, finding, row=row)
+    for text in (decided_alike.brief(SPEECH), decided_alike.details(SPEECH)):
+        assert text.startswith("ROAD accepts 99%, nearly everyone")
     unknown = result_of([LARGE], np.nan, replace(finding, sure=False))
     assert "not known" in unknown.brief(SPEECH)
     assert "not known" in unknown.details(SPEECH)
@@ -247,8 +249,8 @@ def test_what_a_model_that_does_not_decide_narrows_is_no_gain():
     for constant, good in ((0.0, True), (1.0, None)):
         row = {"constant": constant, "worst_k": np.nan, **metrics, **ends}
         result = result_of([LARGE], 0.2, row=row, changes=changes)
-        shown = [card.good for card in result.kpis() if card.delta]
-        assert shown == [good, good]
+        ratings = [card.good for card in result.kpis() if card.delta]
+        assert ratings == [good, good]
 
 
 @pytest.mark.parametrize(

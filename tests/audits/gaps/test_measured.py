@@ -47,12 +47,13 @@ def recalibrated_by_fold(scores, y):
     fold = np.random.default_rng(0).permutation(len(y)) % 10
     levels, place = np.unique(scores, return_inverse=True)
     probabilities = np.empty(len(y))
-    for held in range(10):
-        rest = fold != held
+    for held_out in range(10):
+        rest = fold != held_out
         n = np.bincount(place[rest], minlength=len(levels))
         rates = np.bincount(place[rest], y[rest], len(levels)) / n
         # by min-max of means over runs of levels, not by pooling of violators
-        sums, counts = np.cumsum([0, *(rates * n)]), np.cumsum([0, *n])
+        sums = np.cumsum([0, *(rates * n)])
+        counts = np.cumsum([0, *n])
         fitted = [
             max(
                 min(
@@ -69,22 +70,22 @@ def recalibrated_by_fold(scores, y):
 
 def test_scores_beside_a_model_change_none_of_its_numbers(models, dataset_id):
     alone = gaps.local_by_measure(ui.store(), models, dataset_id, SUBGROUPS)
-    both = [*trials.own_models(ui.store(), dataset_id), *models]
-    beside = gaps.local_by_measure(ui.store(), both, dataset_id, SUBGROUPS)
+    all_models = [*trials.own_models(ui.store(), dataset_id), *models]
+    together = gaps.local_by_measure(ui.store(), all_models, dataset_id, SUBGROUPS)
     pd.testing.assert_frame_equal(
-        beside.model_gaps.reset_index(drop=True),
+        together.model_gaps.reset_index(drop=True),
         alone.model_gaps.reset_index(drop=True),
     )
-    pd.testing.assert_series_equal(beside.row, alone.row, check_names=False)
-    assert beside.chance == alone.chance
+    pd.testing.assert_series_equal(together.row, alone.row, check_names=False)
+    assert together.chance == alone.chance
 
 
 def test_a_score_column_is_audited_on_all_rows_or_beside_a_model(models, dataset_id):
     dataset = ui.store().dataset(dataset_id)
-    (own,) = trials.own_models(ui.store(), dataset_id)
-    assert own.label == "decile ≥ 5"
+    (created,) = trials.own_models(ui.store(), dataset_id)
+    assert created.label == "decile ≥ 5"
     alone = gaps.local_by_measure(
-        ui.store(), [own], dataset_id, SUBGROUPS, "false_positive_rate"
+        ui.store(), [created], dataset_id, SUBGROUPS, "false_positive_rate"
     )
     everywhere = np.arange(dataset.n_rows)
     expected = local_measure(
@@ -127,7 +128,8 @@ def test_every_measure_has_the_rate_of_each_group_and_auc_is_of_the_score_itself
     measured, dataset_id
 ):
     dataset = ui.store().dataset(dataset_id)
-    groups, y = dataset.sensitive_features, dataset.y
+    groups = dataset.sensitive_features
+    y = dataset.y
     picked = decided(dataset, np.arange(900))
     for name in ("here", "there"):
         inside = groups == name
@@ -139,16 +141,18 @@ def test_every_measure_has_the_rate_of_each_group_and_auc_is_of_the_score_itself
 
 def test_every_gap_is_signed_and_has_its_ratio(measured):
     for row in measured.drop(index="Calibration").to_dict("records"):
-        own, other = (row[row[who].removeprefix("origin: ")] for who in _PAIR)
-        assert row["ratio"] == pytest.approx(own / other)
-        assert row["gap"] == pytest.approx(own - other)
+        own_rate, other_rate = (row[row[who].removeprefix("origin: ")] for who in _PAIR)
+        assert row["ratio"] == pytest.approx(own_rate / other_rate)
+        assert row["gap"] == pytest.approx(own_rate - other_rate)
     gap = measured.loc["Selection rate"]
     assert gap["gap"] == pytest.approx(gap["there"] - gap["here"])
     assert gap["gap"] < 0
     assert "origin: there is predicted “hired = yes”" in gap["sentence"]
-    shown = gaps.readable_measures(measured.reset_index(), ["here", "there"], "origin")
-    assert shown["Gap of"].iloc[0] == "origin: there − origin: here"
-    assert shown["Gap"].tolist() == measured["gap"].tolist()
+    readable = gaps.readable_measures(
+        measured.reset_index(), ["here", "there"], "origin"
+    )
+    assert readable["Gap of"].iloc[0] == "origin: there − origin: here"
+    assert readable["Gap"].tolist() == measured["gap"].tolist()
 
 
 def test_four_fifths_are_of_the_selection_rate_alone(measured):
@@ -172,12 +176,13 @@ def test_calibration_is_of_the_score_recalibrated_by_fold(
     measured, own_model, dataset_id
 ):
     dataset = ui.store().dataset(dataset_id)
-    groups, y = dataset.sensitive_features, dataset.y
+    groups = dataset.sensitive_features
+    y = dataset.y
     assert "isotonic" in measured.loc["Calibration", "symbol"]
     excess = recalibrated_by_fold(dataset.frame["decile"].to_numpy(), y) - y
     for name in ("here", "there"):
-        shown = measured.loc["Calibration", name]
-        assert shown == pytest.approx(excess[groups == name].mean(), abs=1e-12)
+        estimate = measured.loc["Calibration", name]
+        assert estimate == pytest.approx(excess[groups == name].mean(), abs=1e-12)
     curve = gaps.calibration_of(ui.store(), own_model, dataset_id)
     assert curve["bin"].unique().tolist() == [str(k) for k in range(1, 11)]
     assert curve["n"].sum() == 900
@@ -186,26 +191,26 @@ def test_calibration_is_of_the_score_recalibrated_by_fold(
 def test_ratios_are_means_over_seeds_with_all_rows_first(models, dataset_id):
     measure = "false_negative_rate"
     dataset = ui.store().dataset(dataset_id)
-    found = gaps.local_by_measure(
+    local = gaps.local_by_measure(
         ui.store(), [models[-1]], dataset_id, SUBGROUPS, measure
     ).ratios
-    assert found["subgroup"].tolist() == ["All rows", "office", "works"]
+    assert local["subgroup"].tolist() == ["All rows", "office", "works"]
     tables = []
     for trial in models[-1].trials:
-        where = split(dataset, trial.seed).test
-        decided = ui.store().artifact(trial.key).scores()[where] > 0.5
-        frame = dataset.frame.iloc[where].assign(d=decided, y=dataset.y[where])
+        test_rows = split(dataset, trial.seed).test
+        decided = ui.store().artifact(trial.key).scores()[test_rows] > 0.5
+        frame = dataset.frame.iloc[test_rows].assign(d=decided, y=dataset.y[test_rows])
         frame = frame[frame["y"] == 1].assign(d=lambda rows: ~rows["d"])
         rates = [frame.groupby("origin")["d"].mean()]
         rates += [
-            one.groupby("origin")["d"].mean() for _, one in frame.groupby("branch")
+            part.groupby("origin")["d"].mean() for _, part in frame.groupby("branch")
         ]
         tables.append([rate.min() / rate.max() for rate in rates])
-    np.testing.assert_allclose(found["ratio"], np.mean(tables, axis=0))
-    assert found["estimable"].all()
-    assert (found["reason"] == "").all()
-    assert (found["ratio_low"] <= found["ratio"]).all()
-    assert (found["ratio"] <= found["ratio_high"]).all()
+    np.testing.assert_allclose(local["ratio"], np.mean(tables, axis=0))
+    assert local["estimable"].all()
+    assert (local["reason"] == "").all()
+    assert (local["ratio_low"] <= local["ratio"]).all()
+    assert (local["ratio"] <= local["ratio_high"]).all()
 
 
 def test_sampling_weights_count_in_base_rates_and_calibration(inline):
@@ -244,8 +249,8 @@ def test_sampling_weights_count_in_base_rates_and_calibration(inline):
         sample_weight=dataset.frame["w"],
     ).set_index("group")
     ends = ["ci_low", "ci_high"]
-    own = named.loc["there", ends].tolist()
-    assert own == pytest.approx(alone.loc["there", ends].tolist())
+    ends_of_group = named.loc["there", ends].tolist()
+    assert ends_of_group == pytest.approx(alone.loc["there", ends].tolist())
     (model,) = trials.own_models(ui.store(), dataset_id)
     curve = gaps.calibration_of(ui.store(), model, dataset_id).set_index(
         ["group", "bin"]
@@ -268,50 +273,52 @@ def test_the_pair_and_the_subgroup_named_have_an_interval_for_all(inline, measur
     roles = ROLES.model_copy(update={"scores": (score,)})
     table = ui.store().add_table(frame.to_csv(index=False).encode(), "people.csv")
     data = ui.store().add_dataset(table, roles, "People", SUBGROUPS)
-    (own,) = trials.own_models(ui.store(), data)
+    (created,) = trials.own_models(ui.store(), data)
     if measure == "true_positive_rate":
         frame = frame[frame["hired"] == "yes"]
-    result = gaps.local_by_measure(ui.store(), [own], data, SUBGROUPS, measure)
+    result = gaps.local_by_measure(ui.store(), [created], data, SUBGROUPS, measure)
     assert len(result.inside) == 2
     assert PAIR_WORDS in result.caption()
-    said = result.details(Speech.of("hired = yes", "origin"))
-    assert said.startswith(f"In {result.finding.subgroup}, ")
+    text = result.details(Speech.of("hired = yes", "origin"))
+    assert text.startswith(f"In {result.finding.subgroup}, ")
     pairs = [(f.subgroup, f.low, f.high, f.group, f.reference) for f in result.inside]
     whole = result.whole.turned()
     pairs.append((None, whole.low, whole.high, whole.group, whole.reference))
-    row, own = result.row, result.model_gaps.set_index("subgroup")
-    largest = own.loc[own["gap"].idxmax()]
+    row = result.row
+    created = result.model_gaps.set_index("subgroup")
+    largest = created.loc[created["gap"].idxmax()]
     for name, interval in (("overall", whole), ("worst_1", largest)):
         low, high = ("low", "high") if name == "overall" else ("ci_low", "ci_high")
-        shown = row[f"{name}_low"], row[f"{name}_high"]
-        assert shown == (getattr(interval, low), getattr(interval, high))
+        values = row[f"{name}_low"], row[f"{name}_high"]
+        assert values == (getattr(interval, low), getattr(interval, high))
     for place, low, high, most, least in pairs:
         if place is not None:  # one interval for one number
-            drawn = own.loc[place, "ci_low"], own.loc[place, "ci_high"]
+            drawn = created.loc[place, "ci_low"], created.loc[place, "ci_high"]
             assert drawn == (max(low, 0), max(high, -low))
         rows = frame if place is None else frame[frame["branch"] == place]
         counts = (rows["p"] > 0.5).groupby(rows["origin"]).agg(["sum", "size"])
         rate = counts["sum"] / counts["size"]
         assert (most, least) == (rate.idxmax(), rate.idxmin())
-        every = 1 - 0.05 / (3 if place is None else 6)
+        level = 1 - 0.05 / (3 if place is None else 6)
         expected = newcombe_interval(
-            *counts.loc[most], *counts.loc[least], confidence=every
+            *counts.loc[most], *counts.loc[least], confidence=level
         )
         assert (low, high) == pytest.approx(expected)
 
 
 def test_what_the_outcome_means_can_be_said_otherwise_later(dataset_id):
-    store, found = ui.store(), []
-    record, (own,) = (
+    store = ui.store()
+    results = []
+    record, (part,) = (
         store.dataset_record(dataset_id),
         trials.own_models(store, dataset_id),
     )
     for meaning in ("favourable", "unfavourable"):
-        said = {"positive_name": f"so {meaning}", "positive_is": meaning}
-        roles = record.roles.model_copy(update=said)
+        names = {"positive_name": f"so {meaning}", "positive_is": meaning}
+        roles = record.roles.model_copy(update=names)
         assert store.add_dataset(record.table_sha256, roles, "People") == dataset_id
-        whole = gaps.local_by_measure(store, [own], dataset_id, SUBGROUPS).whole
-        found.append({whole.group: 1, whole.reference: -1})
-        words = gaps.every_measure(store, own, dataset_id)["sentence"]
+        whole = gaps.local_by_measure(store, [part], dataset_id, SUBGROUPS).whole
+        results.append({whole.group: 1, whole.reference: -1})
+        words = gaps.every_measure(store, part, dataset_id)["sentence"]
         assert words.str.contains(f"“so {meaning}”").any()
-    assert found[0] == {group: -side for group, side in found[1].items()}
+    assert results[0] == {group: -side for group, side in results[1].items()}

@@ -6,10 +6,12 @@ from fairdash.metrics import evaluate, summarise_seeds
 
 def rows(seeds, constant=0.0):
     """Rows of a model on several seeds, as pages average them."""
-    one = evaluate([0, 1, 1, 0], [0.2, 0.8, 0.4, 0.1], sensitive_features=list("abab"))
-    one["constant"] = constant
+    evaluated = evaluate(
+        [0, 1, 1, 0], [0.2, 0.8, 0.4, 0.1], sensitive_features=list("abab")
+    )
+    evaluated["constant"] = constant
     return summarise_seeds(
-        pd.concat([one.assign(label="ROAD", seed=seed) for seed in range(seeds)]),
+        pd.concat([evaluated.assign(label="ROAD", seed=seed) for seed in range(seeds)]),
         "label",
     )
 
@@ -25,6 +27,6 @@ def test_every_metric_has_its_name_and_interval_and_one_seed_no_spread():
 def test_a_model_that_does_not_decide_has_a_status():
     guessing = gaps.readable(rows(1, constant=1.0))
     assert guessing.loc[0, "Decides"] == "no better than guessing"
-    alike = rows(1, constant=1.0).assign(alike=1.0, accepted=0.004)
-    assert gaps.readable(alike).loc[0, "Decides"] == "accepts under 1%"
+    constant_rows = rows(1, constant=1.0).assign(alike=1.0, accepted=0.004)
+    assert gaps.readable(constant_rows).loc[0, "Decides"] == "accepts under 1%"
     assert "Decides" not in gaps.readable(rows(1))

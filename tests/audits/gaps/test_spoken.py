@@ -74,5 +74,5 @@ def test_the_verdict_of_base_rates_is_a_sentence(levels, names):
     )
     rates = gaps.base_rates(make_dataset(frame, roles, name="People"), Subgroups())
     low, high = (f"{approved[place == k].mean():.0%}" for k in (0, 1))
-    said = base_rates_verdict(rates, roles.outcome_verb(), "sex")
-    assert said == f"{low} of {names[0]} and {high} of {names[1]} are approved."
+    text = base_rates_verdict(rates, roles.outcome_verb(), "sex")
+    assert text == f"{low} of {names[0]} and {high} of {names[1]} are approved."

@@ -42,7 +42,7 @@ def test_a_large_gap_is_clear_by_however_many_columns():
 
 def test_two_deviations_are_of_all_groups_at_once():
     frame = people(79)
-    alone, both = (
+    alone, both_columns = (
         tables.adverse_impact(
             frame, tables.TableQuestion(groups=groups, decision="hired=y")
         ).tables["sex"]
@@ -50,5 +50,5 @@ def test_two_deviations_are_of_all_groups_at_once():
     )
     assert (alone["deviations"].abs() > 2).all()
     assert alone["two_deviations"].all()
-    assert not both["two_deviations"].any()
-    assert (both["p_at_once"] > both["p_two_deviations"]).all()
+    assert not both_columns["two_deviations"].any()
+    assert (both_columns["p_at_once"] > both_columns["p_two_deviations"]).all()

@@ -43,24 +43,24 @@ def test_an_audit_is_that_of_repeated_rows(berkeley):
 def test_people_who_are_left_out_are_counted_not_their_rows(berkeley):
     counts, people = berkeley
     some = {"groups": ("gender",), "rows": {"department": ["A", "B"]}}
-    one = audited(counts, count="people", **some).rows
-    other = audited(people, **some).rows
-    assert one.excluded == other.excluded
-    assert one.n + sum(part.rows for part in one.excluded) == 4526
+    first = audited(counts, count="people", **some).rows
+    second = audited(people, **some).rows
+    assert first.excluded == second.excluded
+    assert first.n + sum(part.rows for part in first.excluded) == 4526
 
 
 def test_a_pack_of_counts_is_that_of_repeated_rows(berkeley):
     counts, people = berkeley
     fields = {"decision": "admit=Admitted", "groups": ("gender",)}
-    one = tables.bias_audit(
+    first = tables.bias_audit(
         counts, tables.TableQuestion(count="people", **fields)
     ).tables["gender"]
-    other = tables.bias_audit(people, tables.TableQuestion(**fields)).tables["gender"]
-    pd.testing.assert_frame_equal(one, other)
+    second = tables.bias_audit(people, tables.TableQuestion(**fields)).tables["gender"]
+    pd.testing.assert_frame_equal(first, second)
     question = tables.TableQuestion(count="people", **fields)
-    one = tables.adverse_impact(counts, question).tables["gender"]
-    other = tables.adverse_impact(people, tables.TableQuestion(**fields))
-    pd.testing.assert_frame_equal(one, other.tables["gender"])
+    first = tables.adverse_impact(counts, question).tables["gender"]
+    second = tables.adverse_impact(people, tables.TableQuestion(**fields))
+    pd.testing.assert_frame_equal(first, second.tables["gender"])
 
 
 def test_a_search_looks_at_each_person(berkeley):
@@ -68,7 +68,7 @@ def test_a_search_looks_at_each_person(berkeley):
     from fairdash._counts import RowCounts
 
     options = {"n_permutations": 19, "random_state": 0, "columns": ["department"]}
-    one, other = (
+    first, second = (
         find_subgroups(
             (part["admit"] == "Admitted").to_numpy(),
             sensitive_features=part["gender"],
@@ -81,7 +81,7 @@ def test_a_search_looks_at_each_person(berkeley):
             (people, None),
         )
     )
-    pd.testing.assert_frame_equal(one, other)
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_two_billion_people_are_audited_as_the_rows_that_they_are(berkeley):

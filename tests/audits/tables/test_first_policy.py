@@ -14,10 +14,11 @@ def frame():
     """People of whom one age band and one sex is approved far less often."""
     rng = np.random.default_rng(4)
     n = 6000
-    age, sex = rng.integers(18, 70, n), rng.choice(["f", "m"], n)
+    age = rng.integers(18, 70, n)
+    sex = rng.choice(["f", "m"], n)
     job = rng.choice(["none", "part", "full"], n)
-    there = (age >= 25) & (age < 35) & (sex == "f")
-    approved = rng.random(n) < np.where(there, 0.1, 0.7)
+    is_worse_off = (age >= 25) & (age < 35) & (sex == "f")
+    approved = rng.random(n) < np.where(is_worse_off, 0.1, 0.7)
     return pd.DataFrame(
         {"age": age, "sex": sex, "job": job, "approved": approved.astype(int)}
     )

@@ -81,11 +81,11 @@ def test_an_audit_of_counts_is_that_of_the_rows(kind, seed, tmp_path, request):
         of_rows = tables.audit_table(
             rows, question, tables.Source.of_frame("rows", "", rows)
         ).to_dict()
-        asked = tables.read_asked(address, question)
-        assert len(asked.frame) < len(rows) or len(rows) < 1_000
-        assert "secret" not in asked.frame
-        of_counts = tables.audit_table(*asked).to_dict()
-        assert asked.source.rows == len(rows)
+        query = tables.read_asked(address, question)
+        assert len(query.frame) < len(rows) or len(rows) < 1_000
+        assert "secret" not in query.frame
+        of_counts = tables.audit_table(*query).to_dict()
+        assert query.source.rows == len(rows)
         for part in ("verdict", "rows", "counts", "excluded"):
             assert of_counts[part] == of_rows[part]
         pd.testing.assert_frame_equal(
@@ -105,7 +105,8 @@ def test_the_shell_counts_an_address_where_it_lies(tmp_path, request):
     folder = tmp_path / "rows"
     folder.mkdir()
     put("parquet", people(5, 600), folder, request)
-    out, page = tmp_path / "audit.json", tmp_path / "audit.html"
+    out = tmp_path / "audit.json"
+    page = tmp_path / "audit.html"
     options = ("--decision", "status=1,2", "--group", "race", "--out", out)
     status, text = asked_by_shell(folder, *options, "--report", page)
     assert status == 0

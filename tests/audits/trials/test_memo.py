@@ -11,37 +11,39 @@ from fairdash.audits.trials.memo import Memo
 
 @given(st.lists(st.integers(0, 6), max_size=40), st.integers(1, 4))
 def test_the_values_asked_for_last_are_made_once(asked, most):
-    kept, made = Memo(most), []
+    memo = Memo(most)
+    calls = []
     last = OrderedDict()  # the same said again
     expected = []
     for one in asked:
-        assert kept(lambda one=one: made.append(one) or -one, "value", one) == -one
+        assert memo(lambda one=one: calls.append(one) or -one, "value", one) == -one
         if one not in last:
             expected.append(one)
         last[one] = None
         last.move_to_end(one)
         if len(last) > most:
             last.popitem(last=False)
-        assert len(kept) == len(last) <= most
-    assert made == expected
+        assert len(memo) == len(last) <= most
+    assert calls == expected
 
 
 def test_nothing_is_kept_of_what_fails():
-    kept = Memo(2)
+    memo = Memo(2)
     with pytest.raises(ZeroDivisionError):
-        kept(lambda: 1 / 0, "value")
-    assert kept(lambda: 5, "value") == 5
+        memo(lambda: 1 / 0, "value")
+    assert memo(lambda: 5, "value") == 5
 
 
 def test_of_calls_at_the_same_time_one_makes_the_value():
-    kept, made = Memo(2), []
+    memo = Memo(2)
+    calls = []
 
     def make():
         sleep(0.1)  # long enough for the others to ask
-        made.append(5)
+        calls.append(5)
         return 5
 
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: kept(make, "value"), range(4)))
+        answers = list(pool.map(lambda _: memo(make, "value"), range(4)))
     assert answers == [5] * 4
-    assert made == [5]
+    assert calls == [5]

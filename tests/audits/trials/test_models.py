@@ -29,5 +29,5 @@ def road(effort, **params):
 def test_models_of_one_label_are_told_apart_by_effort_or_by_what_differs(
     models, labels
 ):
-    found = [model.label for model in told_apart(models)]
-    assert found == [f"ROAD λ 1 τ 0.3{words}" for words in labels]
+    result = [model.label for model in told_apart(models)]
+    assert result == [f"ROAD λ 1 τ 0.3{words}" for words in labels]

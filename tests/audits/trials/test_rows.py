@@ -29,7 +29,9 @@ def test_advice_is_about_all_seeds_of_a_model(store, dataset, train):
     (model,) = trials.known_models(store, data)
     few = model.decided_by(DecisionRule("top", 2))
     seeds = trial_rows.tested(store, few, data, BRANCH)
-    share = np.mean([each.rows.predictions(each.model).mean() for each in seeds])
+    share = np.mean(
+        [of_seed.rows.predictions(of_seed.model).mean() for of_seed in seeds]
+    )
     assert 0 < share < 0.1
     advice = trials.alike_advice(store, few, data)
     assert f"predicts the outcome for {share:.1%} of rows" in advice
@@ -65,8 +67,8 @@ def test_every_number_of_a_model_follows_its_rule(store, dataset, train):
 
 def test_scores_without_a_split_learn_on_all_their_rows(store, dataset):
     data = add_scores(store)
-    (own,) = trials.own_models(store, data)
-    ruled = own.decided_by(DecisionRule("top", 10))
+    (own_model,) = trials.own_models(store, data)
+    ruled = own_model.decided_by(DecisionRule("top", 10))
     rows = rows_of(store, data, None, BRANCH)
     decided = rows.predictions(ruled.trials[0])
     assert decided.mean() == pytest.approx(0.1, abs=0.005)

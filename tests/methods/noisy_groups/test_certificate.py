@@ -28,7 +28,8 @@ def rows():
 
 def test_violations_of_the_certified_case():
     (case,) = [case for case in CASES if case["id"] == "tv_ratio_01"]
-    inputs, expected = case["inputs"], case["expected"]
+    inputs = case["inputs"]
+    expected = case["expected"]
     table = tv_certificate(
         inputs["y"],
         inputs["yhat"],
@@ -52,8 +53,8 @@ def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
 ):
     y, decided, groups, noisy = rows
     estimate = estimate_noise(groups, noisy)
-    asked = {"constraints": constraints, "slack": 0.02}
-    true = tv_certificate(y, decided, groups, 0, **asked)
+    arguments = {"constraints": constraints, "slack": 0.02}
+    true = tv_certificate(y, decided, groups, 0, **arguments)
     ball = tv_certificate(
         y,
         decided,
@@ -76,7 +77,9 @@ def test_the_true_groups_never_exceed_a_certificate_whose_premise_holds(
 
 
 def test_a_group_without_the_outcome_has_no_certificate():
-    y, decided, groups = [1, 1, 0, 0], [1, 0, 1, 0], ["a", "a", "b", "b"]
+    y = [1, 1, 0, 0]
+    decided = [1, 0, 1, 0]
+    groups = ["a", "a", "b", "b"]
     with pytest.raises(ValueError, match="Group b has no rows with outcome 1"):
         tv_certificate(y, decided, groups, 0.1)
     alarms = tv_certificate(  # the other outcome has no part in it

@@ -38,7 +38,8 @@ def lp(cost, **constraints):
 def tv_program(base, radius, scale=None):
     """The ball in (p, increase, decrease); with ``scale``, times a last variable."""
     n = len(base)
-    eye, ones = np.eye(n), np.ones((1, n))
+    eye = np.eye(n)
+    ones = np.ones((1, n))
     equal = np.block([[eye, -eye, eye], [ones, 0 * ones, 0 * ones]])
     budget = np.hstack([0 * ones, ones, ones])
     if scale is None:
@@ -70,7 +71,8 @@ def test_the_ball_maximum_equals_the_linear_program():
     for _ in range(PROBLEMS):
         n = int(rng.integers(2, 8))
         h = rng.choice([rng.normal(size=n), rng.integers(-1, 2, n).astype(float)])
-        base, radius = random_base(rng, n), float(rng.choice([0, rng.random(), 1]))
+        base = random_base(rng, n)
+        radius = float(rng.choice([0, rng.random(), 1]))
         value, p = tv_ball_max(h, base, radius)
         exact = lp(np.append(h, np.zeros(2 * n)), **tv_program(base, radius))
         assert value == pytest.approx(exact, abs=1e-8)
@@ -109,7 +111,8 @@ def test_robust_rates_equal_the_ratio_programs():
 
 
 def random_soft(rng):
-    n_noisy, m = int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    n_noisy = int(rng.integers(2, 4))
+    m = int(rng.integers(2, 4))
     joint = rng.dirichlet(np.ones(4 * n_noisy)).reshape(n_noisy, 4)
     joint[rng.random(joint.shape) < 0.15] = 0
     joint[:, 0] += 1e-3
@@ -133,9 +136,11 @@ def test_a_mean_over_any_cells_is_its_charnes_cooper_program():
     """Ties, groups of no rows and shares that are certain: what goes wrong first."""
     rng = np.random.default_rng(8)
     for problem in range(PROBLEMS):
-        k, c = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+        k = int(rng.integers(1, 4))
+        c = int(rng.integers(2, 4))
         share = rng.dirichlet(np.ones(k * (c + 1))).reshape(k, c + 1)
-        size, rest = share[:, :c], share[:, c]
+        size = share[:, :c]
+        rest = share[:, c]
         value = rng.normal(size=(k, c))
         if problem % 2:
             value = np.sign(value)
@@ -201,7 +206,8 @@ def test_the_projection_is_the_closest_point_of_the_ball():
     rng = np.random.default_rng(7)
     for _ in range(20):
         n = int(rng.integers(2, 6))
-        base, z = random_base(rng, n), rng.normal(size=n)
+        base = random_base(rng, n)
+        z = rng.normal(size=n)
         radius = float(rng.random() * 0.6)
         p = project_tv_ball(z, base, radius)
         assert p.min() >= -1e-12

@@ -70,7 +70,8 @@ def test_the_violation_that_chose_the_iterate_is_the_certificate_of_its_decision
     X, y, groups = data
     model = NoisyGroupsSoft("equalized_odds", **FEW)
     model.fit(X, y, sensitive_features=groups)
-    decided, odds = model.predict(X), {"constraints": "equalized_odds"}
+    decided = model.predict(X)
+    odds = {"constraints": "equalized_odds"}
     table = soft_certificate(
         y, decided, groups, model.noise_, slack=model.slack, **odds
     )

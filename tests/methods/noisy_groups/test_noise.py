@@ -23,8 +23,8 @@ COUNTS = np.array([[380, 20], [30, 170]])  # by true and noisy group
 def people(counts):
     """True and noisy groups of people, as many of each kind as counted."""
     names = np.array(["a", "b"])
-    where = np.mgrid[:2, :2]
-    return [np.repeat(names[at.ravel()], counts.ravel()) for at in where]
+    coordinates = np.mgrid[:2, :2]
+    return [np.repeat(names[at.ravel()], counts.ravel()) for at in coordinates]
 
 
 def test_certified_bounds():
@@ -40,7 +40,8 @@ def test_the_general_bound_is_the_distance_itself_and_the_paper_s_can_be_too_sma
     noisy = simulate_noise(groups, 0.1, random_state=0)
     estimate = estimate_noise(groups, noisy)
     for name in "abc":
-        p, q = groups == name, noisy == name
+        p = groups == name
+        q = noisy == name
         distance = np.abs(p / p.sum() - q / q.sum()).sum() / 2
         assert estimate.bounds.loc[name, "general"] == pytest.approx(distance)
     paper = tv_bounds(estimate.counts / 5000)["paper"]
@@ -65,7 +66,8 @@ def test_estimates_are_the_conditional_shares_with_exact_intervals():
 
 
 def test_assumed_noise_is_bayes_rule():
-    prior, level = np.array([0.6, 0.3, 0.1]), 0.2
+    prior = np.array([0.6, 0.3, 0.1])
+    level = 0.2
     channel = np.full((3, 3), level / 2)
     channel[np.diag_indices(3)] = 1 - level
     joint = prior[:, None] * channel
@@ -82,12 +84,14 @@ def test_the_largest_noise_leaves_nobody_in_the_smallest_group():
 
 
 def test_limits_of_assumed_noise_hold_for_every_share_within_its_limits():
-    n, level = np.array([300, 140, 60]), 0.15
+    n = np.array([300, 140, 60])
+    level = 0.15
     low, high = symmetric_limits(n, level, 0.95)
     ends = [
         binomtest(k, n.sum()).proportion_ci(1 - 0.05 / 3, method="exact") for k in n
     ]
-    rng, reached = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    reached = []
     for _ in range(2000):
         prior = np.array([rng.uniform(end.low, end.high) for end in ends[:2]])
         prior = np.append(prior, 1 - prior.sum())

@@ -20,7 +20,8 @@ def table(seed, n=60):
     """Rows of which many are equal, so that merging them matters."""
     rng = np.random.default_rng(seed)
     X = rng.integers(2, size=(n, 3)).astype(np.float32)
-    y, codes = rng.integers(2, size=n), rng.integers(3, size=n)
+    y = rng.integers(2, size=n)
+    codes = rng.integers(3, size=n)
     y[:6], codes[:6] = [0, 1, 0, 1, 0, 1], [0, 0, 1, 1, 2, 2]
     return X, y, codes, rng
 
@@ -56,7 +57,8 @@ def test_the_ascent_projects_as_the_kernel_does(seed):
     ascent._p += 0.03 * rng.normal(size=ascent._p.shape).astype(np.float32) * (seed > 0)
     before = ascent._p.copy()
     ascent._project()
-    positive, n = y == 1, len(side.counts)
+    positive = y == 1
+    n = len(side.counts)
     place = rows.of_row[positive] - side.span.start
     for j in range(3):
         outside = np.where(codes == j, before[0, j, n], before[0, j, n + 1])
@@ -72,7 +74,8 @@ def test_climbing_memberships_approach_the_worst_and_keep_total_probability():
     rows = compress(X, y, codes, NAMES, SIDES["true_positive_rate_parity"])
     (side,) = rows.sides
     phi = scores(rows, rng)[:1, side.span]
-    v, first_only = np.maximum(-phi, -1), np.array([[1, 0, 0]], np.float32)
+    v = np.maximum(-phi, -1)
+    first_only = np.array([[1, 0, 0]], np.float32)
     ascent = AscentSoft(side, b, np.array([0.02], np.float32))
     for _ in range(400):
         reached = ascent.answer(v, phi > 0, first_only).mean
@@ -97,12 +100,14 @@ def test_slopes_are_the_derivative_of_the_lagrangian(constraints):
     slope, gap = slopes(rows, opponents, phi, lam)
 
     def lagrangian(phi):
-        whole, value = phi[rows.of_row], 0.0
+        whole = phi[rows.of_row]
+        value = 0.0
         value += np.maximum(0, 1 - (2 * y - 1) * whole).mean()
         k = 0
         for side in SIDES[constraints]:
             chosen = side.rows(y)
-            up, low = np.maximum(0, 1 + whole), np.minimum(1, whole)
+            up = np.maximum(0, 1 + whole)
+            low = np.minimum(1, whole)
             for j in range(3):
                 mine = chosen & (codes == j)
                 if side.sign < 0:
@@ -117,8 +122,8 @@ def test_slopes_are_the_derivative_of_the_lagrangian(constraints):
     for i in rng.integers(len(rows.share), size=12):
         step = np.zeros(len(rows.share))
         step[i] = 1e-6
-        here = phi[0].astype(float)
-        numeric = (lagrangian(here + step) - lagrangian(here - step)) / 2e-6
+        vertex = phi[0].astype(float)
+        numeric = (lagrangian(vertex + step) - lagrangian(vertex - step)) / 2e-6
         assert slope[0, i] == pytest.approx(numeric, abs=1e-5)
 
 
@@ -129,5 +134,5 @@ def test_multipliers_are_projected_onto_their_budget():
     assert (projected >= 0).all()
     assert (projected.sum(axis=1) <= 1 + 1e-6).all()
     for point, near in zip(z, projected, strict=True):
-        for other in rng.dirichlet(np.ones(5), size=20)[:, :4]:
-            assert (point - near) @ (other - near) <= 1e-5
+        for another in rng.dirichlet(np.ones(5), size=20)[:, :4]:
+            assert (point - near) @ (another - near) <= 1e-5
