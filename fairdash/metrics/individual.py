@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
 from fairdash._arrays import FloatArray
-from fairdash._columns import in_one_order
+from fairdash._columns import in_one_order, with_columns
 from fairdash._validation import as_written, encode_groups
 
 _RANK = 1e-8  # of a direction's length: what is left of a repeat is below it
@@ -233,7 +233,7 @@ def flip_columns(
             f"{_MOST_VARIANTS} are allowed."
         )
     return [
-        frame.assign(**dict(zip(values, setting, strict=True)))
+        with_columns(frame, dict(zip(values, setting, strict=True)))
         for setting in product(*values.values())
     ]
 

@@ -112,6 +112,12 @@ def test_flips_are_all_combinations_of_values_that_the_table_has():
     assert third["age"].tolist() == [50, 50]
 
 
+def test_a_column_called_self_is_flipped():
+    frame = pd.DataFrame({"self": ["a", "b"], "x": [1, 2]})
+    variants = metrics.flip_columns(frame, {"self": ["a", "b"]})
+    assert [table["self"].tolist() for table in variants] == [["a", "a"], ["b", "b"]]
+
+
 @pytest.mark.parametrize(
     "values, message",
     [

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fairdash import datasets
+from fairdash._columns import with_columns
 from fairdash._counts import RowCounts
 from fairdash._validation import CROSS
 from fairdash._wording import PEOPLE, ROWS
@@ -156,12 +157,14 @@ def _read(
     _check_columns(frame, dataset, name)
     labels = datasets.group_labels(frame, roles)
     outcome = _outcome_of(raw, dataset, name)
-    told = frame if outcome is None else frame.assign(**{roles.target: outcome})
+    with_outcome = frame
+    if outcome is not None:
+        with_outcome = with_columns(frame, {roles.target: outcome})
     counts = None
     if roles.count is not None:
         counts = RowCounts.of(roles.count, frame[roles.count].array)
-    reasons = _reasons(told, labels, dataset)
-    used, lines = datasets.exclude_rows(told, reasons, counts)
+    reasons = _reasons(with_outcome, labels, dataset)
+    used, lines = datasets.exclude_rows(with_outcome, reasons, counts)
     excluded = tuple(line.words(roles.noun) for line in lines)
     y = None if outcome is None else datasets.outcomes(outcome, roles.positive)
     if not used.any():

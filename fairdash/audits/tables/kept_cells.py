@@ -63,7 +63,8 @@ class KeptCells:
                 columns[name] = moments.astype(pd.api.types.pandas_dtype(kind))
             else:
                 columns[name] = pd.Series(values, dtype=kind)
-        return pd.DataFrame(columns).assign(**{self.count: self.people})
+        columns[self.count] = self.people
+        return pd.DataFrame(columns)
 
     @property
     def n_rows(self) -> int:
