@@ -49,7 +49,7 @@ def test_a_restored_home_answers_as_the_one_that_was_backed_up(backup, tmp_path)
     home = tmp_path / "new" / "home"
     done = call(folder, home)
     assert done.exit_code == 0, done.stderr
-    assert "2 homes, 10 new items" in done.stdout
+    assert "2 homes, 12 new items" in done.stdout
     assert opened(home) == expected
     assert not {"backup.json", "backup.lock"} & {path.name for path in home.iterdir()}
     modes = {path.stat().st_mode & 0o777 for path in home.rglob("*")}
