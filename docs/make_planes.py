@@ -6,6 +6,7 @@ A picture has a plane for both ends of the slider and its middle: the surface P(
 people, and the line at one half, for each group where a method reads the group.
 """
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -82,12 +83,19 @@ def draw_line(
         pen.rectangle((x - FINER, y - FINER, x + FINER, y + FINER), fill=colour)
 
 
+def packed(image: Image.Image) -> bytes:
+    """Return a picture as the small file that it becomes."""
+    file = BytesIO()
+    image.save(file, "WEBP", quality=60, method=6)
+    return file.getvalue()
+
+
 def main() -> None:
     """Write a picture per method."""
     FOLDER.mkdir(exist_ok=True)
     for name, method in CATALOG.items():
-        drawn = picture(playground.example_of(method))
-        drawn.save(FOLDER / f"{name}.webp", quality=60, method=6)
+        content = packed(picture(playground.example_of(method)))
+        (FOLDER / f"{name}.webp").write_bytes(content)
 
 
 if __name__ == "__main__":

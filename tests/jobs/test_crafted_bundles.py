@@ -71,13 +71,16 @@ class Server:
         return [text for text in re.findall(r"[^\s:]{12,}", texts) if text in words]
 
     def _kept(self):
-        """Return all files by their digests, and all rows of the databases."""
+        """Return all files by their digests, and all rows of the databases.
+
+        Empty files that processes lock are none.
+        """
         files = {}
         for path in sorted(path for path in self.root.rglob("*") if path.is_file()):
             if path.name == "store.db":
                 with closing(sqlite3.connect(path)) as database:
                     files[path] = list(database.iterdump())
-            elif not path.name.startswith("store.db"):
+            elif not path.name.startswith("store.db") and path.suffix != ".lock":
                 files[path] = sha256(path.read_bytes()).digest()
         return files
 

@@ -132,7 +132,9 @@ def n_refused(metrics):
 def test_metrics_are_for_the_token_of_the_operator(served):
     port, _ = served
     operator = {"Authorization": "Bearer a token of the operator", "Host": "10.0.0.7"}
-    _, before = answer(port, "GET", "/metrics", **operator)
+    # In the other format: an answer of each is kept for a while.
+    accepts = {"Accept": "application/openmetrics-text"}
+    _, before = answer(port, "GET", "/metrics", **operator, **accepts)
     for stranger in ({}, {"Authorization": "Bearer a token of the operatoR"}):
         assert answer(port, "GET", "/metrics", **stranger) == (401, "Log in first.\n")
     status, text = answer(port, "GET", "/metrics", **operator)
