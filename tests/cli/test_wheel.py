@@ -159,7 +159,8 @@ assert "bayes" in {p.name: p for p in CATALOG["hardt"].params}["estimator"].opti
 check_method(CATALOG["massaging"])
 sys.path.append(sys.argv[2])
 import tables
-assert "**Massaging** `massaging`" in [row[0] for row in tables.methods()]
+names = [cell for row in tables.methods() for cell in row if "massaging" in cell]
+assert any("**Massaging** `massaging`" in name for name in names), names
 rng = np.random.default_rng(0)
 group, y, decided = (rng.integers(2, size=400) for _ in range(3))
 table = measure_by_group("wrong_yes", y, decided, sensitive_features=group)
