@@ -90,10 +90,10 @@ class Deciding:
         and ``balanced_accuracy``.
         """
         idle = float(row.get("constant", 0))
-        alike = float(row.get("alike", 0))
-        is_alike = alike > MOST_SEEDS
+        share_alike = float(row.get("alike", 0))
+        is_alike = share_alike > MOST_SEEDS
         # A seed that does not decide is either alike or guessing.
-        is_guessing = idle - alike > MOST_SEEDS
+        is_guessing = idle - share_alike > MOST_SEEDS
         return cls(
             alike=is_alike,
             guessing=is_guessing,
@@ -114,9 +114,9 @@ class Deciding:
         >>> Deciding.of_share(0.004).mark(), Deciding.of_share(0.004, 0.02).mark()
         ('accepts under 1%', '')
         """
-        known = base_rate if np.isfinite(base_rate) else _RARE_OUTCOME
+        usual_rate = base_rate if np.isfinite(base_rate) else _RARE_OUTCOME
         share = round(float(accepted), 9)  # sums of chances are near all or none
-        return cls(bool(nearly_alike(share, known)), accepted=share)
+        return cls(bool(nearly_alike(share, usual_rate)), accepted=share)
 
     @classmethod
     def of_status(

@@ -64,8 +64,8 @@ def parsed(
     except failures as error:
         mark = getattr(error, "problem_mark", None)
         line = getattr(error, "lineno", mark and mark.line + 1)
-        where = f", line {line}" if line else ""
-        raise ValueError(f"Not valid {form}{where}.") from error
+        position = f", line {line}" if line else ""
+        raise ValueError(f"Not valid {form}{position}.") from error
 
 
 def check_entries(name: str, entries: Any) -> None:
@@ -112,7 +112,8 @@ def _check_events(events: Iterator[Any], most: int) -> None:
 
 def _check_content(content: Any, most: int) -> None:
     """Raise ValueError when JSON holds too many items, or is nested too deeply."""
-    n_items, depth = 0, 0
+    n_items = 0
+    depth = 0
     level = [content]
     while level:
         n_items += len(level)

@@ -63,7 +63,8 @@ def _made_up_groups(X: Any, y: Any, sample_weight: Any) -> NDArray[np.int64]:
     """
     n_rows = _num_samples(X)
     groups = np.arange(n_rows) // 2 % 2
-    rows, outcome = np.asarray(X), np.asarray(y).ravel()
+    rows = np.asarray(X)
+    outcome = np.asarray(y).ravel()
     if rows.ndim != 2 or rows.dtype.kind not in "biuf" or len(outcome) != n_rows:
         return groups
     counts = np.ones(n_rows, bool)

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SPACE, LINE = "␣", "↵"
+SPACE = "␣"
+LINE = "↵"
 _OPEN, _CLOSE = "⟨⟩"
 _COMMON = re.compile("(?:[!-~]+(?: [!-~]+)*)?")
 # characters without a look of their own whose category does not say so
@@ -56,18 +57,18 @@ def as_printed(text: object) -> str:
 
 def visible_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose names and texts are `visible`; numbers stay numbers."""
-    shown = table.copy(deep=False)
-    for position in range(shown.shape[1]):
-        column = shown.iloc[:, position]
+    readable = table.copy(deep=False)
+    for position in range(readable.shape[1]):
+        column = readable.iloc[:, position]
         if not (
             pd.api.types.is_numeric_dtype(column)
             or pd.api.types.is_datetime64_any_dtype(column)
         ):
             cells = np.empty(len(column), dtype=object)
             cells[:] = [_visible_cell(value) for value in column]
-            shown.isetitem(position, cells)
-    shown.columns = shown.columns.map(_visible_cell)
-    return shown
+            readable.isetitem(position, cells)
+    readable.columns = readable.columns.map(_visible_cell)
+    return readable
 
 
 def _visible_cell(value: Any) -> Any:

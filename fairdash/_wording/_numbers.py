@@ -47,8 +47,8 @@ class Noun(NamedTuple):
 
     def counted(self, n: int, kind: str = "") -> str:
         """Return a number of them: 1 person, 4,526 people, 1,200 test rows."""
-        one, several = (f"{kind} {noun}".strip() for noun in self)
-        return plural(n, one, several)
+        singular, several = (f"{kind} {noun}".strip() for noun in self)
+        return plural(n, singular, several)
 
 
 ROWS = Noun("row", "rows")

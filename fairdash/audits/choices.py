@@ -126,13 +126,14 @@ def front_points(
 
 
 def _quiet_places(sweep: StoredSweep, across: str) -> set[int]:
-    data, where = sweep.run.dataset_id, sweep.subgroups
+    data = sweep.run.dataset_id
+    subgroups = sweep.subgroups
     tables = {}
     for place in range(len(sweep.ids)):
         *plain, model = on_shared_seeds(sweep.compared(place)).models
         if plain:
             tables[place] = evaluation.paired_changes(
-                sweep.store, model, plain[0], data, where, inside=across != PARITY
+                sweep.store, model, plain[0], data, subgroups, inside=across != PARITY
             )
     quiet = quiet_changes(list(tables.values()), ["accuracy", across])
     return {place for place, same in zip(tables, quiet, strict=True) if same}
@@ -150,13 +151,13 @@ def quiet_changes(
     """
     if not tables:
         return np.zeros(0, dtype=bool)
-    every = pd.concat(tables, keys=range(len(tables)))
-    every = every[every["metric"].isin(metrics)]
+    changes = pd.concat(tables, keys=range(len(tables)))
+    changes = changes[changes["metric"].isin(metrics)]
     z = NormalDist().inv_cdf
-    wider = z(1 - 0.025 / len(every)) / z(0.975)
-    change = every["difference"]
-    low = change - wider * (change - every["low"])
-    high = change + wider * (every["high"] - change)
+    wider = z(1 - 0.025 / len(changes)) / z(0.975)
+    change = changes["difference"]
+    low = change - wider * (change - changes["low"])
+    high = change + wider * (changes["high"] - change)
     holds = low.notna() & high.notna() & ~excludes_zero(low, high)
     return holds.groupby(level=0).all().to_numpy()
 
@@ -183,11 +184,11 @@ def own_metrics(sweep: StoredSweep) -> pd.DataFrame:
     the data set has no scores.
     """
     data = sweep.run.dataset_id
-    beside = own_beside(sweep.store, sweep.settings_at(0), data)
-    own = [model.decided_by(sweep.rule) for model in beside]
-    if not own:
+    own_settings = own_beside(sweep.store, sweep.settings_at(0), data)
+    own_models = [model.decided_by(sweep.rule) for model in own_settings]
+    if not own_models:
         return pd.DataFrame()
-    return named_metrics(sweep.store, own, data, sweep.subgroups)
+    return named_metrics(sweep.store, own_models, data, sweep.subgroups)
 
 
 def setting_answer(sweep: StoredSweep, place: int) -> Answer:
@@ -217,7 +218,8 @@ def _first_setting_answer(sweep: StoredSweep, place: int) -> Answer:
 
 
 def _setting_answer(sweep: StoredSweep, place: int) -> Answer:
-    data, store = sweep.run.dataset_id, sweep.store
+    data = sweep.run.dataset_id
+    store = sweep.store
     *plain, model = sweep.compared(place)
     changes = None
     if plain:  # on the seeds that both have
@@ -266,10 +268,11 @@ def verdict_words(
     if changes is None:
         return f"By {label}, {gap_clause(gap, speech, GapSize.of(row))}. {rows}."
     moved = by_metric(changes)
-    apart, accuracy = moved[PARITY], moved["accuracy"]
+    gap_change = moved[PARITY]
+    accuracy = moved["accuracy"]
     return (
         f"{label}, against the plain model, "
-        f"{moved_words(apart, 'narrows', 'widens', 'the gap between groups')}. It "
+        f"{moved_words(gap_change, 'narrows', 'widens', 'the gap between groups')}. It "
         f"{moved_words(accuracy, 'loses', 'gains', 'accuracy')}. "
         f"Now {gap_clause(gap, speech, GapSize.of(row))}. {rows}."
     )

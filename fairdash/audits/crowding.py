@@ -58,11 +58,11 @@ def crowd(n_workers: int) -> float:
     n_processors = os.cpu_count() or 1
     polite = int(os.environ.get("FAIRDASH_NICE") or 19) >= _LEAST_NICE
     free = free_share()
-    left = n_processors * free
+    rest = n_processors * free
     if not polite:  # shared alike with whatever else runs
-        others = n_processors - left
-        left = max(left, n_processors * n_workers / (others + n_workers))
-    return min(MOST, max(1.0, n_workers / max(left, 1e-9)))
+        busy = n_processors - rest
+        rest = max(rest, n_processors * n_workers / (busy + n_workers))
+    return min(MOST, max(1.0, n_workers / max(rest, 1e-9)))
 
 
 def free_share() -> float:
@@ -79,22 +79,22 @@ class Watch:
 
     def free_share(self) -> float:
         """Return the share of time that was free in the last minute or since asked."""
-        now = Ticks.now()
-        if now is None:
+        ticks = Ticks.now()
+        if ticks is None:
             load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
             return max(0.0, 1 - load / (os.cpu_count() or 1))
-        while self._seen and now.at - self._seen[0].at > _LONGEST:
+        while self._seen and ticks.at - self._seen[0].at > _LONGEST:
             self._seen.popleft()
-        if self._seen and now.at - self._seen[-1].at < _SHORTEST:
+        if self._seen and ticks.at - self._seen[-1].at < _SHORTEST:
             return self._share
         if not self._seen:
-            self._seen.append(now)
+            self._seen.append(ticks)
             time.sleep(_FIRST)
-            now = Ticks.now() or now
+            ticks = Ticks.now() or ticks
         before = self._seen[0]
-        self._seen.append(now)
-        if now.total > before.total:
-            self._share = (now.free - before.free) / (now.total - before.total)
+        self._seen.append(ticks)
+        if ticks.total > before.total:
+            self._share = (ticks.free - before.free) / (ticks.total - before.total)
         return self._share
 
 

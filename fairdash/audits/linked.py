@@ -37,7 +37,8 @@ from fairdash.metrics import weight_spread, weights
 from fairdash.store import Store
 from fairdash.sweep import BASELINE
 
-WORST, EFFECTIVE = _metric_names.WORST, "effective"
+WORST = _metric_names.WORST
+EFFECTIVE = "effective"
 # edges of the bins that weights r are counted in; the ends hold the rest
 BINS: tuple[float, ...] = tuple(weight_spread.EDGES.tolist())
 QUANTILES = weight_spread.LEVELS
@@ -120,8 +121,8 @@ def packed(sweep: StoredSweep) -> bytes:
 
 def unpacked(content: bytes) -> dict[str, Any]:
     """Return the summary that `packed` wrote."""
-    read: dict[str, Any] = json.loads(zlib.decompress(content))
-    return read
+    content_read: dict[str, Any] = json.loads(zlib.decompress(content))
+    return content_read
 
 
 def own_scores(sweep: StoredSweep) -> list[dict[str, Any]]:
@@ -182,7 +183,8 @@ def _compressed(text: str) -> bytes:
 
 def _results(sweep: StoredSweep) -> dict[str, Any]:
     """Return the part of the summary that follows from the rows of the result."""
-    result, run = sweep.result, sweep.run
+    result = sweep.result
+    run = sweep.run
     methods = list(dict.fromkeys(result.means["method"]))
     axes = {method: _axes(sweep, method) for method in methods}
     plain = [i for i, m in enumerate(result.means["method"]) if m == BASELINE]
@@ -252,10 +254,10 @@ def _measured(sweep: StoredSweep) -> Form:
             "n_test": round(facts[0].n_test),
             "settings": [
                 {
-                    **each.summary(names, dataset.group_names),
+                    **item.summary(names, dataset.group_names),
                     "quiet": {gap: bool(flags[place]) for gap, flags in quiet.items()},
                 }
-                for place, each in enumerate(facts)
+                for place, item in enumerate(facts)
             ],
         }
     )
@@ -371,7 +373,8 @@ class _Weights:
     ) -> "_Weights | None":
         if not CATALOG[setting.method].gives_weights:
             return None
-        effective, spreads = [], []
+        effective = []
+        spreads = []
         for trial in setting.trials:
             weighted = WeightedTrial(store, trial, dataset_id, subgroups)
             spread = weight_spreads.after_training(weighted)
@@ -401,12 +404,12 @@ class _Weights:
         filled = np.flatnonzero(self.density.any(axis=0))
         first = int(filled[0])
         density = self.density[:, first : filled[-1] + 1]
-        shown = [self.quantiles[name] for name in names]
+        labels = [self.quantiles[name] for name in names]
         return {
             "first_bin": first,
             "density": [[_number(v, 4) for v in group] for group in density],
             "all": _quantile_lists(self.quantiles[weight_spread.EVERYONE]),
-            "inside": [_quantile_lists(cells) for cells in shown],
+            "inside": [_quantile_lists(cells) for cells in labels],
         }
 
 
@@ -422,11 +425,11 @@ def _idle(sweep: StoredSweep, place: int) -> dict[str, str]:
 
     Validation rows judge it, then test rows.
     """
-    for part, where in (("validation", ""), ("test", " on test rows")):
+    for part, words in (("validation", ""), ("test", " on test rows")):
         deciding = sweep.result.deciding(place, part)
         if deciding.idle:
             fact = "alike" if deciding.alike else "guessing"
-            return {"idle": fact, "alike": f"{deciding.mark()}{where}"}
+            return {"idle": fact, "alike": f"{deciding.mark()}{words}"}
     return {"idle": "", "alike": ""}
 
 
@@ -436,12 +439,12 @@ def _widest(facts: Sequence[_Facts]) -> list[str]:
     Those without an estimable gap say nothing; they stand in only where none has one.
     """
     widest: dict[str, float] = {}
-    for each in facts:
-        for name, (gap, *_) in each.gaps.items():
+    for setting in facts:
+        for name, (gap, *_) in setting.gaps.items():
             widest[name] = max(gap, widest.get(name, gap))
     widest = widest or dict.fromkeys(facts[0].rates, 0.0)
-    shown = sorted(widest, key=lambda name: -widest[name])[: linked_form.MOST_SUBGROUPS]
-    return [name for name in facts[0].rates if name in shown]
+    names = sorted(widest, key=lambda name: -widest[name])[: linked_form.MOST_SUBGROUPS]
+    return [name for name in facts[0].rates if name in names]
 
 
 def _axes(sweep: StoredSweep, method: str) -> dict[str, list[Any]]:

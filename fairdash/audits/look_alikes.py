@@ -130,7 +130,7 @@ def similar_people(
     """
     rows = model.rows
     pool = rows.sample(POOL)
-    every = rows.test.X.astype(np.float64)
+    everything = rows.test.X.astype(np.float64)
     unit = np.arange(rows.n)
     if rows.dataset.unit is not None:
         unit = rows.dataset.unit[rows.where]
@@ -142,18 +142,24 @@ def similar_people(
         sigma = rows.comparable_metric(comparable, columns).sigma
     elif columns:
         sigma = ignore_columns(columns, names).sigma
-    for part, nearest, apart in nearest_rows(every[places], every[pool], sigma, most=2):
-        other = pool[nearest]
-        apart = np.where(unit[other] == unit[places[part]][:, None], np.inf, apart)
-        best = apart.argmin(1)
-        near[part] = other[np.arange(len(part)), best]
-        squared[part] = apart[np.arange(len(part)), best]
+    for part, nearest, distance in nearest_rows(
+        everything[places], everything[pool], sigma, most=2
+    ):
+        neighbours = pool[nearest]
+        distance = np.where(
+            unit[neighbours] == unit[places[part]][:, None], np.inf, distance
+        )
+        best = distance.argmin(1)
+        near[part] = neighbours[np.arange(len(part)), best]
+        squared[part] = distance[np.arange(len(part)), best]
     before = model.encoded(rows.test.X[places], places)
     after = model.encoded(rows.test.X[near], near)
     frame = rows.frame
-    own = frame.iloc[places].reset_index(drop=True)
+    people = frame.iloc[places].reset_index(drop=True)
     other_own = frame.iloc[near].reset_index(drop=True)
-    changes = changes_between(rows.columns, own, other_own, every[places], every[near])
+    changes = changes_between(
+        rows.columns, people, other_own, everything[places], everything[near]
+    )
     groups = _group_changes(rows, places, near)
     changes = [[*a, *b] for a, b in zip(groups, changes, strict=True)]
     table = _table(model, places, before, after, changes)
@@ -180,12 +186,12 @@ def changed_people(model: AuditedModel, flips: Flips) -> Pairs:
     frame = rows.frame
     names = list(flips)
     values = [variant[names].to_numpy(object) for variant in variants]
-    own = frame[names].to_numpy(object)
+    piece = frame[names].to_numpy(object)
     changes = [
         [
-            ColumnChange(name, own[i, k], values[best[i]][i, k])
+            ColumnChange(name, piece[i, k], values[best[i]][i, k])
             for k, name in enumerate(names)
-            if not _same(own[i, k], values[best[i]][i, k])
+            if not _same(piece[i, k], values[best[i]][i, k])
         ]
         for i in everyone
     ]
@@ -208,8 +214,8 @@ def _group_changes(
     feature = roles.group_column()
     groups = rows.dataset.sensitive_features[rows.where]
     return [
-        [ColumnChange(feature, own, theirs)] * (own != theirs)
-        for own, theirs in zip(groups[places], groups[near], strict=True)
+        [ColumnChange(feature, group, theirs)] * (group != theirs)
+        for group, theirs in zip(groups[places], groups[near], strict=True)
     ]
 
 
@@ -245,15 +251,15 @@ def own_units(encoder: Encoder, radius: float, most: int = 3) -> str:
 
     Such as "age ±1.2 or income ±900".
     """
-    places = [(each, k) for each in encoder.columns for k in range(len(each.names()))]
+    places = [(item, k) for item in encoder.columns for k in range(len(item.names()))]
     far = np.sqrt(radius) * np.asarray(encoder.scale)
     reach = {
-        each.column: float(size)
-        for (each, k), size in zip(places, far, strict=True)
-        if isinstance(each, NumberEncoding) and k == 0
+        item.column: float(size)
+        for (item, k), size in zip(places, far, strict=True)
+        if isinstance(item, NumberEncoding) and k == 0
     }
-    shown = list(reach.items())[:most]
-    return " or ".join(f"{name} ±{number(size, 2)}" for name, size in shown)
+    entries = list(reach.items())[:most]
+    return " or ".join(f"{name} ±{number(size, 2)}" for name, size in entries)
 
 
 def alike_answer(
@@ -353,27 +359,28 @@ def _cards(similar: Pairs, changed: Pairs | None, columns: Sequence[str]) -> lis
 def _once(people: pd.DataFrame) -> pd.DataFrame:
     """Return each pair once: two rows are alike either way, a row of counts repeats."""
     ends = people[["row", "other"]].to_numpy()
-    both = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
-    either_way = both.duplicated() & (ends[:, 0] != ends[:, 1]) & (ends[:, 1] != 0)
+    pairs = pd.DataFrame(np.sort(ends, axis=1), index=people.index)
+    either_way = pairs.duplicated() & (ends[:, 0] != ends[:, 1]) & (ends[:, 1] != 0)
     changes = ["; ".join(map(str, changed)) for changed in people["changes"]]
     repeated = people[["row", "other"]].assign(changes=changes).duplicated()
     return people[~either_way & ~repeated]
 
 
 def _caption(pairs: Pairs, n_drawn: int) -> str:
-    shown = plural(n_drawn, "pair")
+    pairs_drawn = plural(n_drawn, "pair")
     first = {
         "similar": "the nearest of those decided otherwise first",
         "changed": "the largest changes first",
         "invented": "invented rows, the largest changes first",
     }[pairs.kind]
-    return f"{shown} of {plural(pairs.n, 'test row')}, {first}."
+    return f"{pairs_drawn} of {plural(pairs.n, 'test row')}, {first}."
 
 
 def _pair_words(pair: dict[Any, Any]) -> str:
-    row, other = f"{pair['row']:,}", f"{pair['other']:,}"
+    row = f"{pair['row']:,}"
+    neighbour = f"{pair['other']:,}"
     who = {0: f"row {row}, invented", pair["row"]: f"row {row}"}.get(
-        pair["other"], f"rows {row} and {other}"
+        pair["other"], f"rows {row} and {neighbour}"
     )
     changes = [str(change) for change in pair["changes"]]
     more = [f"{len(changes) - _NAMED} more"] * (len(changes) > _NAMED)

@@ -34,9 +34,13 @@ FOLLOWING = 0.4  # seconds beside training, of a run that finds its workers load
 # a run that just ended counts half beside what is measured now, and fades
 _LATELY, _FADES = 0.5, 300.0  # seconds after which it counts half of that
 # factors within which an estimate usually holds
-_OF_BOTH, _OF_METHOD, _OF_OTHERS, _CALIBRATED = 1.3, 1.7, 2.5, 4.0
+_OF_BOTH = 1.3
+_OF_METHOD = 1.7
+_OF_OTHERS = 2.5
+_CALIBRATED = 4.0
 # seconds of a unit of `work` beside those of a multiply-add of small matrices
-_NETWORK_RATIO, _EXACT_RATIO = 1.0, 0.01
+_NETWORK_RATIO = 1.0
+_EXACT_RATIO = 0.01
 _CALIBRATION = 20  # products of matrices, some milliseconds
 
 
@@ -100,8 +104,8 @@ class RunTime:
     @property
     def model_seconds(self) -> float:
         """Seconds a model beside training: to score and store it, or to wait."""
-        beside = self.seconds - FOLLOWING - self.training
-        return min(max(0.0, beside / self.n_models), 1.0)
+        rest_of_time = self.seconds - FOLLOWING - self.training
+        return min(max(0.0, rest_of_time / self.n_models), 1.0)
 
     def slower(self, model_seconds: float) -> float:
         """Return how many times as long it took as on idle processors."""
@@ -113,7 +117,8 @@ class RunTime:
 def calibrated() -> float:
     """Return the seconds of a multiply-add in a product of small matrices here."""
     rng = np.random.default_rng(0)
-    rows, weights = rng.random((512, 64)), rng.random((64, 64))
+    rows = rng.random((512, 64))
+    weights = rng.random((64, 64))
     spent = []
     for _ in range(_CALIBRATION):
         began = time.thread_time()
@@ -151,8 +156,8 @@ class Pace:
         stacks = [stack for run in runs for stack in trained_stacks(store, run.id)]
         times = [time for run in runs if (time := run_time(store, run.id)) is not None]
         # where other processes slow runs down, the quickest tell what a model takes
-        beside = [time.model_seconds for time in times] or [_MODEL_SECONDS]
-        seconds = float(np.quantile(beside, 0.25))
+        seconds_of_models = [time.model_seconds for time in times] or [_MODEL_SECONDS]
+        seconds = float(np.quantile(seconds_of_models, 0.25))
         return cls(tuple(stacks), seconds, newest=next(iter(times), None))
 
     def slower(self) -> float:
@@ -161,13 +166,13 @@ class Pace:
         Between what is measured now and what the newest run met, as a geometric mean:
         the load of a moment changes, and so does that of a while ago.
         """
-        now = crowd(n_workers())
+        present_crowd = crowd(n_workers())
         if self.newest is None:
-            return now
+            return present_crowd
         age = max(0.0, time.time() - self.newest.ended)
         weight = _LATELY * 0.5 ** (age / _FADES)
         lately = self.newest.slower(self.model_seconds)
-        return float(now ** (1 - weight) * lately**weight)
+        return float(present_crowd ** (1 - weight) * lately**weight)
 
     def seconds(
         self, method: str, work: float, n_models: int = 1, data: str = ""
@@ -181,14 +186,14 @@ class Pace:
         as methods tell that were trained on both.
         """
         kind = _by_epochs(method)
-        alike = [stack for stack in self.stacks if _by_epochs(stack.method) == kind]
-        same = [stack for stack in alike if stack.method == method]
+        same_kind = [stack for stack in self.stacks if _by_epochs(stack.method) == kind]
+        same = [stack for stack in same_kind if stack.method == method]
         if same:
-            known = any(stack.data == data for stack in same)
-            unit = _expected_unit(same, work, data, _data_ratios(alike, data))
-            factor = _OF_BOTH if known else _OF_METHOD
-        elif alike:
-            unit = _expected_unit(alike, work, data, _data_ratios(alike, data))
+            data_known = any(stack.data == data for stack in same)
+            unit = _expected_unit(same, work, data, _data_ratios(same_kind, data))
+            factor = _OF_BOTH if data_known else _OF_METHOD
+        elif same_kind:
+            unit = _expected_unit(same_kind, work, data, _data_ratios(same_kind, data))
             factor = _OF_OTHERS
         else:
             ratio = _NETWORK_RATIO if kind else _EXACT_RATIO
@@ -206,8 +211,8 @@ def makespan(seconds: Iterable[float], n_workers: int) -> float:
     4.0
     """
     workers = [0.0] * n_workers
-    for each in seconds:
-        heapq.heapreplace(workers, workers[0] + each)
+    for stack_seconds in seconds:
+        heapq.heapreplace(workers, workers[0] + stack_seconds)
     return max(workers)
 
 
@@ -281,17 +286,17 @@ def _data_ratios(stacks: Sequence[TrainedStack], data: str) -> dict[str, float]:
     for stack in stacks:
         by_method = units.setdefault(stack.data, {})
         by_method.setdefault(stack.method, []).append(stack.unit)
-    here = {method: np.median(times) for method, times in units[data].items()}
+    medians = {method: np.median(times) for method, times in units[data].items()}
     ratios = {}
-    for other, by_method in units.items():
+    for other_data, by_method in units.items():
         logarithms = [
-            math.log(here[method] / np.median(times))
+            math.log(medians[method] / np.median(times))
             for method, times in by_method.items()
-            if method in here
+            if method in medians
         ]
         n_methods = len(logarithms)
         middle = float(np.median(logarithms)) if logarithms else 0.0
-        ratios[other] = math.exp(middle * n_methods / (n_methods + 1))
+        ratios[other_data] = math.exp(middle * n_methods / (n_methods + 1))
     return ratios
 
 
@@ -306,8 +311,8 @@ def _expected_unit(
     sizes = np.log([stack.work for stack in stacks])
     similar = np.exp(-(((sizes - math.log(work)) / _SIMILAR) ** 2) / 2)
     lately = 0.5 ** (np.arange(len(stacks)) / _HALF_LIFE)
-    there = np.where([stack.data == data for stack in stacks], 1.0, _OTHER_DATA)
-    weights = np.maximum(similar, _LEAST_WEIGHT) * lately * there
+    data_factor = np.where([stack.data == data for stack in stacks], 1.0, _OTHER_DATA)
+    weights = np.maximum(similar, _LEAST_WEIGHT) * lately * data_factor
     order = np.argsort(units)
     below = np.cumsum(weights[order])
     middle = int(np.searchsorted(below, below[-1] / 2))

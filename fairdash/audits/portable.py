@@ -22,7 +22,8 @@ from fairdash.sweep import SweepSpec
 
 def as_portable(model: AuditedModel, trial: ScoredModel | None = None) -> PortableModel:
     """Return a stored model to take away, with the facts of its trial."""
-    dataset, method = model.rows.dataset, CATALOG[model.method]
+    dataset = model.rows.dataset
+    method = CATALOG[model.method]
     facts: dict[str, Any] = {
         "method": model.method,
         "label": method.label,
@@ -71,10 +72,10 @@ def exported(
     data = store.run(run_id).dataset_id
     trial = _trial_asked(store, run_id, model, seed, rule)
     rows = audit_rows_of(store.dataset(data), trial, spec)
-    made = as_portable(read_model(store, trial, rows), trial)
+    portable = as_portable(read_model(store, trial, rows), trial)
     rows_shown = rows_of(store, data, trial.seed, datasets.Subgroups())
     cut = rows_shown.threshold(trial.decided_by(rule))
-    return replace(made, threshold=cut, drawn=made.drawn and rule.usual)
+    return replace(portable, threshold=cut, drawn=portable.drawn and rule.usual)
 
 
 def _trial_asked(
@@ -114,8 +115,8 @@ def predictions(
     dataset = store.dataset(data)
     rows = rows_of(store, data, None, datasets.Subgroups())
     part = np.empty(dataset.n_rows, dtype=object)
-    for name, where in datasets.split(dataset, trial.seed)._asdict().items():
-        part[where] = name
+    for name, places in datasets.split(dataset, trial.seed)._asdict().items():
+        part[places] = name
     table = pd.DataFrame(
         {
             "row": dataset.row_number,
@@ -149,11 +150,11 @@ def model_asked(
         if settings:
             fitting = [ModelInQuestion.of(store, run_id, settings, rule=rule).setting]
     else:
-        exact = [each for each in settings if model in (each.id, each.label)]
-        fitting = exact or [each for each in settings if each.label.startswith(model)]
+        exact = [item for item in settings if model in (item.id, item.label)]
+        fitting = exact or [item for item in settings if item.label.startswith(model)]
     if len(fitting) != 1:
         listed = (fitting or settings)[:20]
-        names = ", ".join(f"{each.id} ({each.label})" for each in listed)
+        names = ", ".join(f"{item.id} ({item.label})" for item in listed)
         missing = f"no model {model!r}" if model else "no finished model"
         many = "several that begin so" if fitting else f"{missing}. It has"
         raise ValueError(f"Run {run_id} has {many}: {names or 'none'}.")

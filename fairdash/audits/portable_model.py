@@ -30,7 +30,8 @@ from fairdash.metrics import Drawn
 
 FORMAT = 1
 HALF = 0.5
-CARD, WEIGHTS = "model.json", "model.safetensors"
+CARD = "model.json"
+WEIGHTS = "model.safetensors"
 LARGEST = 2**30  # bytes of a file in the archive
 CARD_BOUNDS = Bounds(text=LARGEST, items=10_000_000)  # levels of every feature
 _BROKEN = (
@@ -181,8 +182,8 @@ class PortableModel:
         present = frame.drop(columns=self.roles.target, errors="ignore")
         for step in self.roles.preparation:
             new = {"date_parts": f"{step.column} year", "one_of": step.column}
-            made = new.get(step.kind) in present
-            if set(step.reads()) <= set(present) and not made:
+            is_present = new.get(step.kind) in present
+            if set(step.reads()) <= set(present) and not is_present:
                 present = datasets.remedies.prepare(
                     present, self._only(preparation=(step,))
                 )
@@ -198,7 +199,8 @@ class PortableModel:
         the rows that do not meet them, by reason. Raises ValueError when a column is
         missing.
         """
-        table, target = self.prepared(as_frame("frame", frame)), self.roles.target
+        table = self.prepared(as_frame("frame", frame))
+        target = self.roles.target
         rows = tuple(c for c in self.roles.rows if target not in c.columns())
         roles = self.roles.model_copy(update={"rows": rows, "keep": {}})
         return datasets.exclude_rows(table, datasets.filter_reasons(table, roles))

@@ -71,13 +71,13 @@ def seconds_left(
         ahead.append(seconds * (1 - share))
     workers = n_workers()
     done = makespan(behind, workers)
-    left = makespan(ahead, workers)
-    prior = _PRIOR * (done + left)
+    remaining = makespan(ahead, workers)
+    prior = _PRIOR * (done + remaining)
     if not prior:
         return None
     # The prior keeps the first stacks of a run from deciding how slow it is.
     slower = (time.time() - started + prior * crowd(workers)) / (done + prior)
-    return left * slower
+    return remaining * slower
 
 
 def share_done(store: Store, snapshot: Snapshot) -> float:

@@ -96,10 +96,10 @@ def models_of(
     ``models`` may be a part of what was trained, as those that have weights. Of a sweep
     they are the plain model and the one in question.
     """
-    own = _models_trained_in(store, models, run_id)
-    if not own or run_id is None or choices.opened_on(store, run_id, rule) is None:
-        return own
-    return beside_plain(_opening(store, own, run_id, rule), models)
+    in_run = _models_trained_in(store, models, run_id)
+    if not in_run or run_id is None or choices.opened_on(store, run_id, rule) is None:
+        return in_run
+    return beside_plain(_opening(store, in_run, run_id, rule), models)
 
 
 def _opening(
@@ -111,8 +111,8 @@ def _opening(
         for model in models:
             if same_model(model.decided_by(rule), noted):
                 return model
-    own = _models_trained_in(store, models, run_id)
-    remedies = (model for model in own if model.method != BASELINE)
+    in_run = _models_trained_in(store, models, run_id)
+    remedies = (model for model in in_run if model.method != BASELINE)
     return next(remedies, models[0])
 
 

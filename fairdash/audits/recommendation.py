@@ -63,7 +63,8 @@ def recommend(
 def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendation:
     result = sweep.result
     place = result.start(limit, metric=metric)
-    label, tested = result.labels[place], result.deciding(place, "test")
+    label = result.labels[place]
+    tested = result.deciding(place, "test")
     if result.deciding(place).idle:
         return Recommendation(_none_decides(sweep))
     if tested.idle:
@@ -74,7 +75,8 @@ def _recommended(sweep: StoredSweep, limit: float, metric: str) -> Recommendatio
     row = result.means.iloc[place]
     is_plain = row["method"] == BASELINE
     within = bool(row[f"validation_{metric}"] <= limit)
-    name, gap = LIMITED[metric], gap_size(row[f"test_{metric}"])
+    name = LIMITED[metric]
+    gap = gap_size(row[f"test_{metric}"])
     keeps = f"keeps the {name} within {gap_size(limit)} on validation rows"
     figures = f"{name} {gap}, accuracy {percent(row['test_accuracy'])}"
     if is_plain and within:
@@ -110,7 +112,8 @@ def _beside_plain(sweep: StoredSweep, place: int, metric: str) -> tuple[str, str
     cost = accuracy_brief("It", changes["accuracy"])
     if metric not in changes:
         return "", cost
-    gap, name = changes[metric], f"the {LIMITED[metric]}"
+    gap = changes[metric]
+    name = f"the {LIMITED[metric]}"
     if gap.within_chance:
         return _why(sweep, place, metric), cost
     words = priced_brief("It", gap, changes["accuracy"], name) or cost
@@ -119,13 +122,14 @@ def _beside_plain(sweep: StoredSweep, place: int, metric: str) -> tuple[str, str
 
 def _why(sweep: StoredSweep, place: int, metric: str) -> str:
     """Say why a setting is chosen whose gap on test rows did not change clearly."""
-    means, column = sweep.result.means, f"validation_{metric}"
+    means = sweep.result.means
+    column = f"validation_{metric}"
     plain = sweep.result.baseline(str(means["method"].iloc[place]))
     if plain is None:
         return ""
-    own, before = (gap_size(means[column].iloc[at]) for at in (place, plain))
+    gap, before = (gap_size(means[column].iloc[at]) for at in (place, plain))
     return (
-        f"It is named for its {LIMITED[metric]} on validation rows, {own} against "
+        f"It is named for its {LIMITED[metric]} on validation rows, {gap} against "
         f"{before} of the plain model. On test rows that difference is no more than "
         "chance: the plain model may do as well."
     )

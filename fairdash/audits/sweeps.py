@@ -302,9 +302,9 @@ def _with_alike(store: Store, run: RunRecord, rows: pd.DataFrame) -> pd.DataFram
             weight = dataset.weight_of(indices)
             base_rate[seed] = np.average(dataset.y[indices], weights=weight)
         accepted = table[f"{part}_selection_rate"]
-        alike = nearly_alike(accepted, seeds.map(base_rate))
-        table[f"{part}_alike"] = alike.astype(float)
-        table[f"{part}_constant"] = np.maximum(table[f"{part}_constant"], alike)
+        decides_alike = nearly_alike(accepted, seeds.map(base_rate))
+        table[f"{part}_alike"] = decides_alike.astype(float)
+        table[f"{part}_constant"] = np.maximum(table[f"{part}_constant"], decides_alike)
     return table
 
 

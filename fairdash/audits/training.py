@@ -33,8 +33,8 @@ def main_trials(snapshot: Snapshot) -> list[TrialRecord]:
     That is the first beside the baseline.
     """
     remedies = [trial for trial in snapshot.trials if trial.method != sweep.BASELINE]
-    first, *others = remedies or snapshot.trials
-    same = [t for t in others if (t.method, t.params) == (first.method, first.params)]
+    first, *later = remedies or snapshot.trials
+    same = [t for t in later if (t.method, t.params) == (first.method, first.params)]
     return [first, *same]
 
 
@@ -52,12 +52,12 @@ def activity(snapshot: Snapshot) -> str:
     running = [trial for trial in snapshot.trials if trial.status == "running"]
     if not running:
         return "Putting results together" if snapshot.count("finished") else "Queued"
-    first, *others = dict.fromkeys(
+    first, *later = dict.fromkeys(
         sweep.model_label(t.method, t.params) for t in running
     )
-    words = f"Training {first}" + (f" and {len(others)} more" if others else "")
-    now = next((trial.progress for trial in running if trial.progress), None)
-    return f"{words}, epoch {now.epoch} of {now.n_epochs}" if now else words
+    words = f"Training {first}" + (f" and {len(later)} more" if later else "")
+    current = next((trial.progress for trial in running if trial.progress), None)
+    return f"{words}, epoch {current.epoch} of {current.n_epochs}" if current else words
 
 
 def why_failed(store: Store, run: RunRecord) -> str:
@@ -161,8 +161,8 @@ def _note(store: Store, run: RunRecord, going: Snapshot | None) -> str:
     if run.status == "failed":
         return (run.error or "").strip().rsplit("\n", 1)[-1]
     if going is not None:
-        left = seconds_left(store, going)
-        return time_left(left) if left is not None else "waiting"
+        remaining = seconds_left(store, going)
+        return time_left(remaining) if remaining is not None else "waiting"
     if run.status == "finished" and trained_elsewhere(store, run.id):
         return "trained elsewhere"
     seconds = runtime(run)
@@ -253,8 +253,8 @@ def _seconds_before(store: Store) -> float:
     """Return how long the runs take that workers are at now."""
     going = [run.id for run in store.runs() if not run.over]
     snapshots = [store.snapshot(run, curves=False) for run in going]
-    left = [seconds_left(store, snapshot) for snapshot in snapshots]
-    return sum(filter(None, left))
+    remaining = [seconds_left(store, snapshot) for snapshot in snapshots]
+    return sum(filter(None, remaining))
 
 
 def missing_words(dataset: Dataset, grid: sweep.MethodGrid) -> str:

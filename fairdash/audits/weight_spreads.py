@@ -64,8 +64,8 @@ def by_epoch(weighted: WeightedTrial) -> WeightSpread:
     if history is not None:
         return _spread(weighted, history["ratio"], history["epoch"])
     last = float(artifact.history()["epoch"].iloc[-1])
-    now = _spread(weighted, weighted.ratio()[None], [last])
-    return _stored(weighted, now) or now
+    present = _spread(weighted, weighted.ratio()[None], [last])
+    return _stored(weighted, present) or present
 
 
 def after_training(weighted: WeightedTrial) -> WeightSpread | None:
@@ -131,10 +131,10 @@ def siblings(
 
     return [
         (float(trial.params["tau"]), trial)
-        for other in models
-        if (other.method, other.trained) == (model.method, model.trained)
-        and rest(other) == rest(model)
-        for trial in other.trials
+        for sibling in models
+        if (sibling.method, sibling.trained) == (model.method, model.trained)
+        and rest(sibling) == rest(model)
+        for trial in sibling.trials
         if trial.split == seed
     ]
 

@@ -162,10 +162,10 @@ def _cut_zip_map(graph: onnx.GraphProto) -> list[Any]:
                 labels = [*attribute.ints, *(_text(s) for s in attribute.strings)]
                 classes = labels or classes
         if node.op_type == "ZipMap" and node.output[0] in outputs:
-            shown = outputs[node.output[0]]
-            shown.Clear()
-            shown.name = node.input[0]
-            shown.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+            values = outputs[node.output[0]]
+            values.Clear()
+            values.name = node.input[0]
+            values.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
             graph.node.remove(node)
     return classes
 
@@ -196,10 +196,10 @@ def _probabilities(graph: onnx.GraphProto, n_classes: int) -> str:
 
 def _not_asked_for(name: str, shape: Sequence[int | None], n_classes: int) -> str:
     dimensions = ", ".join("rows" if n is None else str(n) for n in shape[:8])
-    asked = "one probability for each row, or "
+    wanted = "one probability for each row, or "
     return (
         f"its output {name[:80]!r} is of shape ({dimensions}); what is asked for is "
-        f"{asked if n_classes == 2 else ''}one for each row and each of its "
+        f"{wanted if n_classes == 2 else ''}one for each row and each of its "
         f"{n_classes} classes. Export only these"
     )
 
@@ -227,8 +227,8 @@ class Runner:
             columns = json.loads(bytes(arrays["columns"]))
             n_rows = int(arrays["n_rows"])
             rows = {
-                each["name"]: unpacked(arrays, i).reshape([n_rows, 1][: each["rank"]])
-                for i, each in enumerate(self.facts["inputs"])
+                entry["name"]: unpacked(arrays, i).reshape([n_rows, 1][: entry["rank"]])
+                for i, entry in enumerate(self.facts["inputs"])
             }
         try:
             (p,) = self._session.run([self.facts["output"]], rows)

@@ -235,8 +235,8 @@ def backup(
     source = home or home_folder()
     if not source.is_dir():
         raise refuse(f"There is no home folder {source}. Name one by --home.")
-    with opened(source) as kept:
-        done = back_up(kept, folder)
+    with opened(source) as stored:
+        done = back_up(stored, folder)
     _say_copied(folder, done)
 
 

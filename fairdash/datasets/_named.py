@@ -184,8 +184,8 @@ def read_original(
         return _read(public, path, f"move {path} away to download it")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=path.parent) as beside:
-            new = Path(beside) / path.name
+        with TemporaryDirectory(dir=path.parent) as scratch:
+            new = Path(scratch) / path.name
             with urlopen(public.url, timeout=60) as answer, open(new, "wb") as file:
                 copyfileobj(answer, file)
             table = _read(public, new, f"get it elsewhere and put it at {path}")

@@ -157,9 +157,9 @@ class Roles(Record):
         self._check_subgroup_columns()
         self._check_groups()
         if self.count is not None and (self.sample_weight or self.unit):
-            other = self.sample_weight or self.unit
+            role = self.sample_weight or self.unit
             raise ValueError(
-                f"{self.count!r} says how many people a row stands for, so {other!r} "
+                f"{self.count!r} says how many people a row stands for, so {role!r} "
                 "cannot be a weight or a unit beside it; remove one of them."
             )
 
@@ -203,10 +203,10 @@ class Roles(Record):
                 "`negative` names values, and `positive` is a cut, whose other side is "
                 "negative. Give values as `positive`, or no `negative`."
             )
-        both = sorted(set(self.negative) & set(self.positive_values()))
-        if both:
+        shared = sorted(set(self.negative) & set(self.positive_values()))
+        if shared:
             raise ValueError(
-                f"{both} of {self.target!r} count as positive and as negative; "
+                f"{shared} of {self.target!r} count as positive and as negative; "
                 "remove them from one of the two."
             )
 
@@ -259,11 +259,11 @@ class Roles(Record):
 
     def conditions(self) -> tuple[Condition, ...]:
         """Return what rows must meet: those of ``keep``, then ``rows``."""
-        among = [
+        listed = [
             Condition(column=column, among=values)
             for column, values in self.keep.items()
         ]
-        return (*among, *self.rows)
+        return (*listed, *self.rows)
 
     def rows_words(self) -> str:
         """Return which rows are used, in words: "year = 2023 and age ≥ 18"."""

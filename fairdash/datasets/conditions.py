@@ -92,9 +92,9 @@ class Condition(Record):
             )
         if not self.column and self._has_test():
             raise ValueError("tests of values need the `column` that they are about.")
-        both = sorted(set(self.among) & set(self.not_among))
-        if both:
-            raise ValueError(f"{both} are in `among` and in `not_among`.")
+        shared = sorted(set(self.among) & set(self.not_among))
+        if shared:
+            raise ValueError(f"{shared} are in `among` and in `not_among`.")
         self._check_bounds()
 
     def _has_test(self) -> bool:

@@ -134,18 +134,22 @@ def join_again(
         try:
             if not note.table:
                 raise ValueError(f"{note.name} was not kept.")
-            other = read(note.table)
+            second_table = read(note.table)
         except ValueError as error:
             raise ValueError(
                 f"{lack}. {origin}, and that table is not kept here. Join it first: "
                 "“Join a second file” on Data, or `join_tables` in Python."
             ) from error
         # The columns get the names that they had in the table before.
-        non_keys = [column for column in other if str(column) not in note.other_by]
-        other = other.rename(columns=dict(zip(non_keys, note.columns, strict=True)))
+        non_keys = [
+            column for column in second_table if str(column) not in note.other_by
+        ]
+        second_table = second_table.rename(
+            columns=dict(zip(non_keys, note.columns, strict=True))
+        )
         key_pairs = zip(note.by, note.other_by, strict=True)
         by = [f"{key}={other_key}" for key, other_key in key_pairs]
-        frame = join_tables(frame, other, by, name=note.name, table=note.table)
+        frame = join_tables(frame, second_table, by, name=note.name, table=note.table)
     return frame
 
 
@@ -187,10 +191,10 @@ def _codes(
             code_of.setdefault(label, len(code_of))
         shared_codes = [code_of[label] for label in other_labels]
         other_codes = by_code(shared_codes, other_codes, missing=-1)
-        both = np.concatenate([codes, other_codes]).astype(np.int64)
-        missing |= both < 0
+        all_codes = np.concatenate([codes, other_codes]).astype(np.int64)
+        missing |= all_codes < 0
         # Numbered anew after each column, so that many keys do not overflow.
-        combined = combined * (len(code_of) + 1) + both
+        combined = combined * (len(code_of) + 1) + all_codes
         _, combined = np.unique(combined, return_inverse=True)
     combined = np.where(missing, -1, combined)
     return combined[:n_rows], combined[n_rows:]

@@ -130,8 +130,8 @@ def find_wide_counts(frame: pd.DataFrame) -> WideCounts | None:
     words = {name: _words(name) for name in frame if isinstance(name, str)}
     best: WideCounts | None = None
     most_groups = _LEAST - 1
-    for asked in _ASKED:
-        asked_columns = dict(_rests(words, asked))
+    for ending in _ASKED:
+        asked_columns = dict(_rests(words, ending))
         if len(asked_columns) < _LEAST:
             continue
         for chosen in _CHOSEN:
@@ -147,7 +147,7 @@ def find_wide_counts(frame: pd.DataFrame) -> WideCounts | None:
             if len(groups) > most_groups:
                 most_groups = len(groups)
                 best = _wide_counts(
-                    (asked, chosen), groups, asked_columns, chosen_columns
+                    (ending, chosen), groups, asked_columns, chosen_columns
                 )
     return best
 
@@ -246,12 +246,12 @@ def rows_of_counts(frame: pd.DataFrame, wide: WideCounts | None = None) -> pd.Da
     parts = []
     n_missing = 0
     for group in wide.groups:
-        asked = _counts(frame, group.asked)
+        n_asked = _counts(frame, group.asked)
         chosen = _counts(frame, group.chosen)
-        _check_part(asked, chosen, group)
-        missing = np.isnan(asked) | np.isnan(chosen)
+        _check_part(n_asked, chosen, group)
+        missing = np.isnan(n_asked) | np.isnan(chosen)
         n_missing += int(missing.sum())
-        for answer, people in {YES: chosen, NO: asked - chosen}.items():
+        for answer, people in {YES: chosen, NO: n_asked - chosen}.items():
             new_columns = {
                 wide.feature: group.name,
                 wide.outcome: answer,

@@ -113,7 +113,7 @@ def linked_data(sweep: StoredSweep, view: LinkedView) -> bytes:
         method["symbol"] = symbol
         method["gives_weights"] = CATALOG[method["key"]].gives_weights
     points = sweep.result.points((linked.WORST, "accuracy"), limit, metric=limited)
-    shown = {
+    sent = {
         "summary": summary,
         "groups": groups,
         "measures": [
@@ -145,7 +145,7 @@ def linked_data(sweep: StoredSweep, view: LinkedView) -> bytes:
         },
         **_cards(sweep, limit, limited),
     }
-    text = json.dumps(shown, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(sent, separators=(",", ":"), allow_nan=False)
     return zlib.compress(text.encode(), 6)
 
 

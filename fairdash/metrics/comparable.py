@@ -66,8 +66,8 @@ def comparable_directions(
     codes = pd.factorize(np.asarray(comparable, dtype=object))[0]
     check_lengths(rows, codes)
     named = unit_vectors(columns, feature_names)
-    left = ~named.any(axis=1)
-    centred = _centred(rows[:, left], codes)
+    unnamed = ~named.any(axis=1)
+    centred = _centred(rows[:, unnamed], codes)
     variation, vectors = np.linalg.eigh(centred.T @ centred)
     largest = float(variation[-1]) if len(variation) else 0.0
     if largest <= 0:
@@ -77,13 +77,13 @@ def comparable_directions(
         )
     n_known = int((variation > _RANK * largest).sum())
     n_used = min(n_directions, n_known)
-    if n_used == left.sum():
+    if n_used == unnamed.sum():
         raise ValueError(
             f"Comparable rows differ in all {n_used} directions that there are. So any "
             f"two people would be alike. Set `n_directions` below {n_used}."
         )
     learned = np.zeros((rows.shape[1], n_used))
-    learned[left] = vectors[:, ::-1][:, :n_used]
+    learned[unnamed] = vectors[:, ::-1][:, :n_used]
     return FairMetric.ignoring(feature_names, np.hstack([named, learned]))
 
 

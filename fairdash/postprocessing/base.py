@@ -282,7 +282,8 @@ class PostProcessor(BaseEstimator, ABC):
     def report(self, rows: ScoredRows) -> Report:
         """Return all that is said of rows, from one computation of h."""
         h = self.chance(rows)
-        outcome, changed = expected_outcome(rows, h), changed_decisions(rows, h)
+        outcome = expected_outcome(rows, h)
+        changed = changed_decisions(rows, h)
         return Report(rows, h, outcome, changed, self.subject)
 
     def decisions(

@@ -120,8 +120,10 @@ class Correction:
 
     def make(self, score_type: str, **params: Any) -> PostProcessor:
         """Return the method, not fitted yet; a parameter that is None is its own."""
-        given = {name: value for name, value in params.items() if value is not None}
-        return self.estimator(score_type=score_type, **given)
+        set_values = {
+            name: value for name, value in params.items() if value is not None
+        }
+        return self.estimator(score_type=score_type, **set_values)
 
     def read(self, texts: Mapping[str, str]) -> dict[str, str | float]:
         """Return the parameters that texts name, such as ``{"tolerance": "0.1"}``.

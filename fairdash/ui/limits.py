@@ -43,7 +43,8 @@ def ask_policy(dataset_id: str) -> tables.Policy | None:
         st.download_button("Download", text, "policy.yaml", on_click="ignore")
     name = "The policy"
     if sent is not None:
-        name, text = sent.name, sent.getvalue()
+        name = sent.name
+        text = sent.getvalue()
     try:
         return tables.Policy.parse(text, name)
     except ValueError as error:

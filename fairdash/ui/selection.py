@@ -331,9 +331,9 @@ def _value(declared: "Field[Any]", texts: tuple[str, ...]) -> Any:
         return None
     if _holds_several(declared):
         return texts
-    read = _READ.get(str(declared.type), str)
+    reader = _READ.get(str(declared.type), str)
     # A name that an address states twice counts as its last text.
-    return read(texts[-1])
+    return reader(texts[-1])
 
 
 def _number(kind: type[int] | type[float]) -> Callable[[str], Any]:

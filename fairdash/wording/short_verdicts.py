@@ -38,7 +38,8 @@ class GapSize(NamedTuple):
     @classmethod
     def of(cls, row: Mapping[Any, Any]) -> Self:
         """Return that of a row of figures, which are means over seeds."""
-        low, high = row.get(f"{PARITY}_low", math.nan), row.get(f"{PARITY}_high")
+        low = row.get(f"{PARITY}_low", math.nan)
+        high = row.get(f"{PARITY}_high")
         return cls(row[PARITY], low, math.nan if high is None else high)
 
     def scattered(self, gap: Finding) -> str:
@@ -167,7 +168,8 @@ def remedy_brief(
     size : GapSize or None
         The largest gap of the corrected model, whichever groups it is between.
     """
-    moved, accuracy = changes[PARITY], changes["accuracy"]
+    moved = changes[PARITY]
+    accuracy = changes["accuracy"]
     first = priced_brief(label, moved, accuracy, "the gap")
     turned = turned_words(
         turned_gaps([] if before is None else [before], [gap]),
@@ -178,10 +180,10 @@ def remedy_brief(
         return sentences(
             accuracy_brief(label, accuracy), gap_brief(gap, speech, size), turned
         )
-    left = ""
+    remainder = ""
     if moved.clear and not gap.clear:
-        left = (size and size.scattered(gap)) or _NONE_LEFT
-    return sentences(first, turned, left)
+        remainder = (size and size.scattered(gap)) or _NONE_LEFT
+    return sentences(first, turned, remainder)
 
 
 def correction_verdict(

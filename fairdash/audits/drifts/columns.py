@@ -65,18 +65,19 @@ def column_drift(
     """
     score = main.score
     assert score is not None, "own scores name their column"
-    dataset, about = store.dataset(dataset_id), catalog.measure_of(measure)
+    dataset = store.dataset(dataset_id)
+    about = catalog.measure_of(measure)
     tables = _both_tables(dataset, score.column, measure, subgroups, other, store.table)
     predicted = [score.values(table.frame) for table in tables]
     family = [
-        each
-        for each in map(catalog.measure_of, column_measures(store, main, dataset_id))
-        if each.outcome == about.outcome
-        and (tables[1].y is not None or not each.needs_outcome)
+        item
+        for item in map(catalog.measure_of, column_measures(store, main, dataset_id))
+        if item.outcome == about.outcome
+        and (tables[1].y is not None or not item.needs_outcome)
     ]
     measured = {
-        each.key: measured_on_both(tables, predicted, each.key, subgroups.min_size)
-        for each in family
+        item.key: measured_on_both(tables, predicted, item.key, subgroups.min_size)
+        for item in family
     }
     target = dataset.roles.target
     classes = dataset.frame[target].nunique() if about.outcome == "classes" else 1
@@ -109,7 +110,8 @@ def _both_tables(
     if about.outcome == "number":
         after = second.outcome
         y = None if after is None else after.to_numpy(np.float64)
-        first, second = replace(first, y=dataset.outcome_numbers), replace(second, y=y)
+        first = replace(first, y=dataset.outcome_numbers)
+        second = replace(second, y=y)
     if about.needs_outcome and second.y is None:
         raise ValueError(
             f"{catalog.MEASURE_NAMES[measure]} needs the outcome, column "
@@ -121,7 +123,8 @@ def _both_tables(
 
 def _verdict(own: pd.DataFrame, gaps: pd.DataFrame, measure: str, table: str) -> str:
     name = catalog.MEASURE_NAMES[measure]
-    groups, places = own[own["clear"]], gaps[gaps["clear"]]
+    groups = own[own["clear"]]
+    places = gaps[gaps["clear"]]
     if len(groups):
         row = groups.sort_values("change", key=abs).iloc[-1]
         verb = "rises" if row["change"] > 0 else "falls"
@@ -141,13 +144,16 @@ def _answer(
 ) -> Answer:
     in_points = catalog.measure_of(measure).in_points
     name = catalog.MEASURE_NAMES[measure]
-    own = changes[changes["measure"] == measure]
-    labels = [wording.group_label(feature, group) for group in own["group"]]
-    own = own.assign(subgroup=labels)
+    of_measure = changes[changes["measure"] == measure]
+    labels = [wording.group_label(feature, group) for group in of_measure["group"]]
+    of_measure = of_measure.assign(subgroup=labels)
     value = wording.percent if in_points else wording.number
     signed = wording.points if in_points else wording.change
-    shown = pd.concat([own, gaps.assign(subgroup="Gap: " + gaps["subgroup"])])
-    n, total = int(own["clear"].sum()), wording.plural(len(own), "group")
+    with_gaps = pd.concat(
+        [of_measure, gaps.assign(subgroup="Gap: " + gaps["subgroup"])]
+    )
+    n = int(of_measure["clear"].sum())
+    total = wording.plural(len(of_measure), "group")
     headline = f"{name} changes clearly in {n or 'none'} of {total}"
     look = {"headline": headline, "title": name, "in_points": in_points}
     data = pd.concat([changes.assign(subgroup=wording.NO_SUBGROUPS), gaps])
@@ -157,7 +163,7 @@ def _answer(
     table = wording.headed(data, columns, **own_names, n_after="Rows after")
     table["Measure"] = table["Measure"].map(catalog.MEASURE_NAMES)
     return Answer(
-        _verdict(own, gaps, measure, tables[1].name),
+        _verdict(of_measure, gaps, measure, tables[1].name),
         [
             wording.Kpi(
                 row["subgroup"],
@@ -165,9 +171,9 @@ def _answer(
                 f"was {value(row['gap_before'])}",
                 delta=signed(row["change"]),
             )
-            for row in own.to_dict("records")
+            for row in of_measure.to_dict("records")
         ],
-        Drawing("plot_gap_changes", shown, look),
+        Drawing("plot_gap_changes", with_gaps, look),
         Listing("Changes by group, and of gaps", table),
         ". ".join(why for t in tables for why in t.remarks),
         facts=tuple(f"{t.name}: {t.size}" for t in tables),
@@ -218,14 +224,16 @@ def changes_by_group(
         part = pd.DataFrame(
             {"measure": measure, "group": groups}, index=pd.Index(groups)
         )
-        both = []
+        measured_groups = []
         for when, local in zip(("before", "after"), sides, strict=True):
             value, low, high = local.whole.interval(level)
             names = f"gap_{when}", f"{when}_low", f"{when}_high", f"n_{when}"
-            here = dict(zip(names, (value, low, high, local.whole.n), strict=True))
-            part = part.join(pd.DataFrame(here, index=local.cells.groups))
-            both.append(intervals.Interval(*part[list(names[:3])].to_numpy().T))
-        old, new = both
+            estimate = dict(zip(names, (value, low, high, local.whole.n), strict=True))
+            part = part.join(pd.DataFrame(estimate, index=local.cells.groups))
+            measured_groups.append(
+                intervals.Interval(*part[list(names[:3])].to_numpy().T)
+            )
+        old, new = measured_groups
         part["change"] = new.value - old.value
         part["ci_low"], part["ci_high"] = intervals.difference_of(new, old)
         part["estimable"] = (part[["n_before", "n_after"]] >= _FEWEST).all(axis=1)

@@ -127,7 +127,8 @@ class DriftResult:
 
     def answer(self) -> Answer:
         """Return how gaps change on the other table, by subgroup."""
-        headline, names = self.headline(), (self.low, self.high)
+        headline = self.headline()
+        names = (self.low, self.high)
         low, high = (group_label(self.feature, name) for name in names)
         arguments = {
             "headline": headline,
@@ -163,7 +164,8 @@ class DriftResult:
 
     def brief(self) -> str:
         """Say where a gap changed and whether accuracy did."""
-        row, accuracy = self._named(), self._accuracy()
+        row = self._named()
+        accuracy = self._accuracy()
         if self.idle:
             return f"{self.label} {self.idle}, so its gaps say nothing."
         if not self.changes["estimable"].iloc[0]:
@@ -192,7 +194,8 @@ class DriftResult:
     def kpis(self) -> list[Kpi]:
         """Return accuracy and gap on the new table, and the largest shift."""
         old, new = self._both()
-        gap, first = self.changed("gap"), self.shifts.iloc[0]
+        gap = self.changed("gap")
+        first = self.shifts.iloc[0]
         name = f"{catalog.MEASURE_NAMES[self.measure]} gap"
         size = gap_size if self._in_points else number
         ends = interval(new["gap_low"], new["gap_high"], size)
@@ -224,7 +227,8 @@ class DriftResult:
 
     def headline(self) -> str:
         """Return how many subgroups changed, in at most 70 characters."""
-        n, total = len(self.clear), int(self.changes["estimable"].iloc[1:].sum())
+        n = len(self.clear)
+        total = int(self.changes["estimable"].iloc[1:].sum())
         if self.idle:
             return "It does not decide: gaps say nothing"
         if not total:
@@ -235,9 +239,9 @@ class DriftResult:
 
     def table_of_models(self) -> pd.DataFrame:
         """Return accuracy and gap of every model on both tables."""
-        shown = ["label", "table", "n", "accuracy", "selection_rate"]
-        shown += ["gap", "gap_low", "gap_high"]
-        listed = headed(self.points, shown, label="Model")
+        columns = ["label", "table", "n", "accuracy", "selection_rate"]
+        columns += ["gap", "gap_low", "gap_high"]
+        listed = headed(self.points, columns, label="Model")
         marks = [
             Deciding.of_status(status, rate).mark() or "yes"
             for status, rate in zip(
@@ -272,10 +276,8 @@ class DriftResult:
 
     def _caption(self) -> str:
         inside = self.changes.iloc[1:]
-        n, several = (
-            int(inside["estimable"].sum()),
-            len(self.tables[0].groups.categories),
-        )
+        n = int(inside["estimable"].sum())
+        several = len(self.tables[0].groups.categories)
         low, high = (group_label(self.feature, x) for x in (self.low, self.high))
         pairs = " and all pairs of groups" if several > 2 else ""
         words = (
@@ -295,7 +297,8 @@ def moved_gap(row: "pd.Series[Any]", measure: str, table: str) -> str:
     """Say that the gap of a row of `gap_changes` is another on a table, by how much."""
     place = row["subgroup"]
     place = "Over all rows" if place == NO_SUBGROUPS else f"In {place}"
-    old, new = row["gap_before"], row["gap_after"]
+    old = row["gap_before"]
+    new = row["gap_after"]
     verb = "widens" if abs(new) > abs(old) else "narrows"
     verb = "moves" if old * new < 0 else verb
     return f"{place}, the gap {verb} {moved_by(row, measure)} on {table}."

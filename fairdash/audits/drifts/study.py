@@ -82,7 +82,8 @@ def drift(
     dataset = store.dataset(dataset_id)
     seed = min(main.seeds) if seed is None else seed
     first = _scored(store, dataset_id, main, seed)
-    scored, excluded = {main.label: first}, []
+    scored = {main.label: first}
+    excluded = []
     tables = drift_tables(dataset, seed, first, subgroups, other, store.table)
     if catalog.measure_of(measure).needs_outcome and tables[1].y is None:
         raise ValueError(
@@ -97,14 +98,15 @@ def drift(
             scored[setting.label] = _scored(store, dataset_id, setting, seed)
         except ValueError as error:
             excluded.append(f"{setting.label}: {error}")
-    points, measured = [], []
+    points = []
+    measured = []
     for table in tables:
         answers = [_Scores.of(model, table) for model in scored.values()]
         of_models = [
             measured_on(table, row.predicted(measure), measure, subgroups.min_size)
             for row in answers
         ]
-        gaps = np.array([each.overall() for each in of_models], dtype=np.float64)
+        gaps = np.array([local.overall() for local in of_models], dtype=np.float64)
         points.append(_points(table, [*scored], answers, gaps))
         measured.append(of_models[0])
     pair = farthest_groups(tables[0].name, measured[0])
@@ -179,7 +181,8 @@ def _points(
 ) -> pd.DataFrame:
     y = table.y if table.y is not None else np.zeros(table.n, np.int8)
     about: dict[str, Any] = {"sample_weight": table.weight, "cluster": table.unit}
-    measured, statuses = [], []
+    measured = []
+    statuses = []
     for row in scores:
         how = {"sensitive_features": table.groups, "threshold": row.threshold, **about}
         measured.append(evaluate(y, row.given, **how))
@@ -222,7 +225,8 @@ def farthest_groups(name: str, measured: LocalMeasure) -> tuple[str, str]:
     Raises ValueError when fewer than two groups have rows that the measure is about;
     ``name`` is of the table.
     """
-    values, groups = measured.whole.value, measured.cells.groups
+    values = measured.whole.value
+    groups = measured.cells.groups
     n_valued = int(np.isfinite(values).sum())
     if n_valued < 2:
         raise ValueError(_ONE_GROUP.format(name))
@@ -265,9 +269,11 @@ def gap_changes(
     approach. Stat. Med. 27, 1693-1702.
     """
     subgroups = [*map(str, tables[0].subgroups.categories)]
-    both = [*zip(tables, measured, strict=True)]
+    table_pairs = [*zip(tables, measured, strict=True)]
     reasons = {
-        subgroup: next(filter(None, (_reason(*side, subgroup) for side in both)), "")
+        subgroup: next(
+            filter(None, (_reason(*side, subgroup) for side in table_pairs)), ""
+        )
         for subgroup in subgroups
     }
     n_groups = len(measured[0].cells.groups)
@@ -288,8 +294,8 @@ def gap_changes(
         rows.append(
             {
                 "subgroup": subgroup or NO_SUBGROUPS,
-                "n_before": _rows(*both[0], subgroup),
-                "n_after": _rows(*both[1], subgroup),
+                "n_before": _rows(*table_pairs[0], subgroup),
+                "n_after": _rows(*table_pairs[1], subgroup),
                 **dict(zip(_NUMBERS, numbers, strict=True)),
                 "estimable": not reason,
                 "reason": reason,

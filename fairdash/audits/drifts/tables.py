@@ -104,9 +104,11 @@ def drift_tables(
         Names the columns that are missing, values that are new in the outcome, or the
         reason why no row is left; and what to change.
     """
-    name, test = dataset.name, np.arange(dataset.n_rows)
+    name = dataset.name
+    test = np.arange(dataset.n_rows)
     if seed is not None:
-        name, test = f"{name}, test rows", datasets.split(dataset, seed).test
+        name = f"{name}, test rows"
+        test = datasets.split(dataset, seed).test
     reference = DriftTable(
         name,
         dataset.frame.iloc[test],
@@ -125,11 +127,12 @@ def drift_tables(
             "it, or choose other columns under Subgroups."
         )
     # labelled together: bins at the ends follow the data
-    both = pd.concat([table.frame[columns] for table in (reference, new)])
+    all_rows = pd.concat([table.frame[columns] for table in (reference, new)])
     people = [table.sample.people for table in (reference, new)]
     counted = [part for part in people if part is not None]
     labels = subgroups.label(
-        both.set_axis(range(len(both))), np.concatenate(counted) if counted else None
+        all_rows.set_axis(range(len(all_rows))),
+        np.concatenate(counted) if counted else None,
     ).array
     return (
         replace(reference, subgroups=labels[: reference.n]),
@@ -215,10 +218,11 @@ def _reasons(
     roles = dataset.roles
     keep = {c: values for c, values in roles.keep.items() if c in frame}
     yield from datasets.row_reasons(frame, roles.model_copy(update={"keep": keep}))
-    known = labels.isin(dataset.group_names).to_numpy(bool)
-    reason, crossed = "in no group of the training table", bool(roles.crossed_with)
+    has_group = labels.isin(dataset.group_names).to_numpy(bool)
+    reason = "in no group of the training table"
+    crossed = bool(roles.crossed_with)
     group = ", ".join(roles.sensitive_columns())
-    yield datasets.RowReason(reason, group, ~known, "groups", by_value=not crossed)
+    yield datasets.RowReason(reason, group, ~has_group, "groups", by_value=not crossed)
 
 
 def _check_columns(frame: pd.DataFrame, dataset: datasets.Dataset, name: str) -> None:

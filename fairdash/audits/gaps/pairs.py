@@ -139,10 +139,10 @@ class _Pairs:
         return float(low[index]), float(high[index])
 
     def _index(self, pair: tuple[str, str, str]) -> tuple[int, int] | None:
-        subgroup, group, other = pair
+        subgroup, group, reference = pair
         if subgroup not in self._subgroup_index:
             return None
-        if not {group, other} <= self._group_index.keys():
+        if not {group, reference} <= self._group_index.keys():
             return None
-        sides = self._group_index[group], self._group_index[other]
+        sides = self._group_index[group], self._group_index[reference]
         return self._subgroup_index[subgroup], self._pair_index[sides]

@@ -30,7 +30,8 @@ RATES = {
     "demographic_parity": "rate of positive predictions",
 }
 _TPR_PARITY = "true_positive_rate_parity"
-_TPR, _FPR = "true_positive_rate", "false_positive_rate"
+_TPR = "true_positive_rate"
+_FPR = "false_positive_rate"
 _MEASURES = {
     "true_positive_rate_parity": [_TPR],
     "false_positive_rate_parity": [_FPR],
@@ -91,11 +92,11 @@ def trained_for(store: Store, model: Setting, run_id: str | None) -> str:
     A plain model beside remedies is asked about the constraint of these. Equal
     opportunity, with which the paper begins, where neither names one.
     """
-    asked = [(trial.method, trial.params) for trial in model.trials]
+    settings = [(trial.method, trial.params) for trial in model.trials]
     if run_id is not None:
         trials = store.snapshot(run_id, curves=False).trials
-        asked += [(trial.method, trial.params) for trial in trials]
-    named = (_constraint_of(*method) for method in asked)
+        settings += [(trial.method, trial.params) for trial in trials]
+    named = (_constraint_of(*method) for method in settings)
     return next(filter(None, named), _TPR_PARITY)
 
 
@@ -103,8 +104,8 @@ def _constraint_of(method: str, params: Mapping[str, Any]) -> str:
     """Return the constraint in the parameters of a method; "" where it has none."""
     if method not in CATALOG:
         return ""
-    own = {param.name: param.default for param in CATALOG[method].params}
-    constraint = {**own, **params}.get("constraints")
+    defaults = {param.name: param.default for param in CATALOG[method].params}
+    constraint = {**defaults, **params}.get("constraints")
     return str(constraint) if constraint in RATES else ""
 
 
@@ -146,8 +147,8 @@ class RadiusCurve:
     @property
     def tolerated(self) -> float:
         """Largest radius at which the constraint is kept for every seed, else NaN."""
-        kept = sum(violation <= 0 for violation in self.largest)
-        return self.radii[kept - 1] if kept else float("nan")
+        n_tolerated = sum(violation <= 0 for violation in self.largest)
+        return self.radii[n_tolerated - 1] if n_tolerated else float("nan")
 
     @property
     def shown(self) -> float:
@@ -184,7 +185,8 @@ def radius_curve(
     far = [distance for limits in by_seed for distance in limits.reach.values()]
     most = np.ceil(max(far, default=FARTHEST) / STEP) * STEP
     radii = np.round(np.arange(0, most + STEP / 2, STEP), 6)
-    largest, soft = [], []
+    largest = []
+    soft = []
     for rows, limits in zip(seeds, by_seed, strict=True):
         columns = rows.y, rows.decided, noise.noisy[rows.where].astype(str)
         within = [limits.within(radius) for radius in radii.tolist()]
@@ -327,8 +329,8 @@ def _worse_than_all(gaps: pd.DataFrame, slack: float) -> pd.DataFrame:
         label = label + ": " + gaps["measure"].map(names)
     table = gaps.assign(label=label, limit=slack, status="undecided")
     turned = {"value": "value", "low": "high", "bound_low": "bound_high"}
-    for name, other in [*turned.items(), *map(reversed, turned.items())]:
-        table[name] = gaps[name].where(better_low, -gaps[other])
+    for name, compared in [*turned.items(), *map(reversed, turned.items())]:
+        table[name] = gaps[name].where(better_low, -gaps[compared])
     table.loc[table["low"] > slack, "status"] = "fail"
     table.loc[table["high"] <= slack, "status"] = "pass"
     return table

@@ -89,10 +89,10 @@ def say_once(stops: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
     That is ``before``, of one base model below all stops.
     """
-    first, *others = stops
+    first, *later = stops
     if "before" not in first:
         return [*stops]
-    shorter = [dict(stop) for stop in others]
+    shorter = [dict(stop) for stop in later]
     for stop in shorter:
         if stop["before"] == first["before"]:
             del stop["before"]

@@ -172,14 +172,16 @@ class People:
 
     def _and_neighbours(self, steps: FloatArray) -> Self:
         """Return the people, and after them somebody a step away from each."""
-        others = self.others
+        others_of_group = self.others
         return replace(
             self,
             X=np.clip(np.concatenate([self.X, self.X + steps]), -EDGE, EDGE),
             group=np.tile(self.group, 2),
             outcome=np.tile(self.outcome, 2),
             true_group=np.tile(self.true_group, 2),
-            others=None if others is None else np.tile(others, (2, 1)),
+            others=None
+            if others_of_group is None
+            else np.tile(others_of_group, (2, 1)),
         )
 
     def _at(self, rows: NDArray[np.int64]) -> Self:

@@ -133,9 +133,9 @@ def _searched(trial: Tested, label: str, measure: str, min_size: int) -> FoundSu
     everyone = rows_of(trial.store, trial.dataset_id, None, trial.subgroups)
     seed = trial.model.split
     dataset, roles = everyone.dataset, everyone.dataset.roles
-    own = trial.store.dataset_record(trial.dataset_id).subgroups.columns
-    known = (*roles.sensitive_columns(), roles.target)
-    names = dict.fromkeys([*roles.features, *own])
+    part = trial.store.dataset_record(trial.dataset_id).subgroups.columns
+    role_columns = (*roles.sensitive_columns(), roles.target)
+    names = dict.fromkeys([*roles.features, *part])
     confirming = np.zeros(dataset.n_rows, bool)
     if seed is not None:
         confirming[split(dataset, seed).test] = True
@@ -149,7 +149,7 @@ def _searched(trial: Tested, label: str, measure: str, min_size: int) -> FoundSu
         frame=dataset.frame,
         y_true=columns[0],
         measure=measure,
-        columns=[name for name in names if name not in known],
+        columns=[name for name in names if name not in role_columns],
         min_size=min_size,
         alpha=ALPHA,
         **everyone.sampling,

@@ -329,10 +329,10 @@ class Sides:
             column, values = named_value("--negative", negative_text, frame)
             if column == name:
                 negative += _listed("--negative", name, values, labels, may_be_absent)
-        both = sorted(set(positive) & set(negative))
-        if both:
+        shared = sorted(set(positive) & set(negative))
+        if shared:
             raise ValueError(
-                f"{both} of {name!r} count as positive and as negative; remove them "
+                f"{shared} of {name!r} count as positive and as negative; remove them "
                 f"from `{option}` or from `--negative`."
             )
         return cls(name, tuple(positive), tuple(negative))

@@ -106,9 +106,11 @@ def _farthest_pairs(
         highest = order.iloc[-1]
         # A limit from above is broken by the larger over the smaller value.
         if limit.bound.upper:
-            group, reference = highest, lowest
+            group = highest
+            reference = lowest
         else:
-            group, reference = lowest, highest
+            group = lowest
+            reference = highest
         names = (group["group"], reference["group"])
         if names[0] == names[1] or names in _compared(limit, rows, feature):
             continue

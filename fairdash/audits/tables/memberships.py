@@ -282,13 +282,13 @@ class MembershipRows(NamedTuple):
         first, second = np.array([*combinations(range(len(n)), 2)]).T
         at_once = wilson(intervals.for_all_pairs(confidence, len(n)))
         index = np.arange(len(rate)).reshape(3, -1)  # estimate, least and most
-        left = index[:, first]
+        before_first = index[:, first]
         right = index[[0, 2, 1]][:, second]
-        left_rate = intervals.Interval(*(part[left] for part in at_once))
+        left_rate = intervals.Interval(*(part[before_first] for part in at_once))
         right_rate = intervals.Interval(*(part[right] for part in at_once))
         deviations = np.sqrt(np.outer(variances, variances))
         correlation = counting.divide(covariance, deviations)
-        shared = np.nan_to_num(correlation[left, right])
+        shared = np.nan_to_num(correlation[before_first, right])
         ends = intervals.difference_of(left_rate, right_rate, shared)
         low, high = np.clip(ends, -1, 1)
         fewer = np.minimum(n[first], n[second])

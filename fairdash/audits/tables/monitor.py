@@ -118,8 +118,8 @@ class Watch:
     def _run_counted(self) -> "Watch":
         """Audit the batches of a source that is counted; those deleted there stay."""
         audited = {batch.digest: batch for batch in self.batches}
-        kept = {b.label: b.cells for b in self.batches if b.cells is not None}
-        tables = dict(with_kept(count_batches(self.monitor), kept))
+        cells_by_label = {b.label: b.cells for b in self.batches if b.cells is not None}
+        tables = dict(with_kept(count_batches(self.monitor), cells_by_label))
         batches = [self._counted_batch(label, tables, audited) for label in tables]
         return Watch(self.monitor, tuple(batches))
 
@@ -133,8 +133,8 @@ class Watch:
         if digest in audited:
             return replace(audited[digest], label=label)
         missing = absent_values(frame, monitor.limits)
-        others = (table.frame for table in tables.values())
-        may_be_absent = bool(missing) and any_has(missing, others, monitor)
+        frames = (table.frame for table in tables.values())
+        may_be_absent = bool(missing) and any_has(missing, frames, monitor)
         batch = _audited(
             frame, monitor, label, digest, Earlier(), may_be_absent=may_be_absent
         )

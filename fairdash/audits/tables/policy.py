@@ -156,9 +156,9 @@ class Limit(BaseModel):
             end = f"at most {self.at_most:g}"
         else:
             end = f"at least {self.at_least:g}"
-        where = "".join(f", {part}" for part in (self.feature, self.group) if part)
+        position = "".join(f", {part}" for part in (self.feature, self.group) if part)
         inside = f", inside {self.subgroup}" if self.subgroup else ""
-        return f"{self.short} {end}{where}{inside}"
+        return f"{self.short} {end}{position}{inside}"
 
 
 class Policy(TableQuestion):
@@ -233,7 +233,8 @@ def first_policy(roles: Roles, frame: pd.DataFrame, subgroups: Subgroups) -> str
         {**rate, "of": "gap", "at_most": 0.1},
         {**rate, "of": "ratio", "at_least": 0.8},
     ]
-    positive, outcomes = roles.positive, frame[roles.target]
+    positive = roles.positive
+    outcomes = frame[roles.target]
     if isinstance(positive, Cut) and positive.sign.startswith(">"):
         lowest = float(outcomes[positive.holds(outcomes)].min())
         decided: dict[str, Any] = {"score": roles.target, "threshold": lowest}

@@ -119,8 +119,8 @@ def read_listed(name: str, user: str, question: TableQuestion) -> AskedTable:
 
 def _of_counts(counted: sources.CountedSource, question: TableQuestion) -> AskedTable:
     """Return counts as a table in which a row stands for so many people."""
-    asked = question.model_copy(update={"count": counted.count})
-    return AskedTable(counted.frame, asked, _counted_source(counted))
+    of_people = question.model_copy(update={"count": counted.count})
+    return AskedTable(counted.frame, of_people, _counted_source(counted))
 
 
 def _counted_source(counted: sources.CountedSource) -> Source:

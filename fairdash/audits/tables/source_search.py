@@ -72,15 +72,15 @@ def search_source(
             "some, and search them by `fairdash.find_subgroups`."
         )
     names = sources.source_columns(address)
-    asked = question.model_copy(update={"subgroups": ()})
-    base = asked_columns(asked, names)
+    whole = question.model_copy(update={"subgroups": ()})
+    base = asked_columns(whole, names)
     for column in columns:
         check_one_of("column", column, [name for name in names if name not in base])
     counted = sources.count_choices(address, base, list(dict.fromkeys(columns)), depth)
     counts: dict[tuple[str, ...], pd.DataFrame] = {}
     n_subgroups = 0
     for choice, part in counted.items():
-        cells = _cells(part, asked, measure)
+        cells = _cells(part, whole, measure)
         for size in range(1, len(choice) + 1):
             for conditions in combinations(choice, size):
                 # Rows of one column are the same in each choice that has it.
@@ -99,9 +99,9 @@ def _cells(
     counted: sources.CountedSource, question: TableQuestion, measure: str
 ) -> pd.DataFrame:
     """Return the cells that a measure is about: their columns, group, n and k."""
-    asked = question.model_copy(update={"count": counted.count})
-    rows = count_rows(counted.frame, asked)
-    decisions, _ = decisions_of(rows, asked, None)
+    of_people = question.model_copy(update={"count": counted.count})
+    rows = count_rows(counted.frame, of_people)
+    decisions, _ = decisions_of(rows, of_people, None)
     decided = np.asarray(decisions, dtype=float)
     if rows.actual is None and measure != "selection_rate":
         raise ValueError(f"{measure!r} needs an outcome: column=value.")
@@ -132,15 +132,15 @@ def _by(
 
     Subgroups are numbered from ``first_place`` on: two may read the same.
     """
-    known = cells[cells[list(conditions)].notna().all(axis=1)]
+    complete = cells[cells[list(conditions)].notna().all(axis=1)]
     # Columns by their places: a name of a user is none of ours.
     labels = pd.DataFrame(
-        {place: value_labels(known[name]) for place, name in enumerate(conditions)}
+        {place: value_labels(complete[name]) for place, name in enumerate(conditions)}
     )
     places = list(labels)
-    labels["group"] = known[_GROUP]
-    labels["n"] = known[_N]
-    labels["k"] = known[_K]
+    labels["group"] = complete[_GROUP]
+    labels["n"] = complete[_N]
+    labels["k"] = complete[_K]
     sums = labels.groupby([*places, "group"], observed=True)[["n", "k"]].sum()
     sums = sums.reset_index()
     parts = [

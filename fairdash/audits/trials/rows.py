@@ -262,10 +262,10 @@ def rows_of(
     """Return the rows of a part of a split under ``subgroups``; all rows of no seed."""
     dataset = store.dataset(dataset_id)
     if seed is None:
-        where = np.arange(dataset.n_rows)
+        row_numbers = np.arange(dataset.n_rows)
     else:
-        where = getattr(split(dataset, seed), part)
-    return _rows(store, dataset_id, where, subgroups)
+        row_numbers = getattr(split(dataset, seed), part)
+    return _rows(store, dataset_id, row_numbers, subgroups)
 
 
 def decided_part(rows: TrialRows) -> Part:
@@ -291,8 +291,8 @@ def rows_to_train_on(
     store: Store, dataset_id: str, seed: int, n_rows: int | None, subgroups: Subgroups
 ) -> TrialRows:
     """Return the rows that trials of a seed train on, at most ``n_rows`` of them."""
-    where = training_rows(store.dataset(dataset_id), seed, n_rows)
-    return _rows(store, dataset_id, where, subgroups)
+    row_numbers = training_rows(store.dataset(dataset_id), seed, n_rows)
+    return _rows(store, dataset_id, row_numbers, subgroups)
 
 
 def _rows(

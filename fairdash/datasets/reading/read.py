@@ -185,7 +185,7 @@ def _frames(
 ) -> Iterator[pd.DataFrame]:
     """Yield what pandas reads of a CSV file, at once or in parts of so many rows."""
     with file.open() as content:
-        read: Any = pd.read_csv(
+        parts: Any = pd.read_csv(
             content,
             sep=form.delimiter,
             encoding=form.encoding,
@@ -199,4 +199,4 @@ def _frames(
             na_values=MISSING,
             chunksize=chunksize,
         )
-        yield from read if chunksize else [read]
+        yield from parts if chunksize else [parts]

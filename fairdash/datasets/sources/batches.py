@@ -66,8 +66,8 @@ class ParquetRows:
         for batch in self.batches(columns):
             ones = pa.array(np.ones(len(batch), dtype=np.int64))
             part = pa.Table.from_batches([batch]).append_column(count, ones)
-            both = part if sums is None else pa.concat_tables([sums, part])
-            grouped = both.group_by(list(columns)).aggregate([(count, "sum")])
+            merged = part if sums is None else pa.concat_tables([sums, part])
+            grouped = merged.group_by(list(columns)).aggregate([(count, "sum")])
             sums = grouped.rename_columns([*columns, count])
             if len(sums) > most:
                 break

@@ -90,9 +90,9 @@ class CountedSource:
                 f"{other.name} was counted by {listing(other.columns)}, {self.name} by "
                 f"{listing(columns)}. Count both by the same columns, in one order."
             )
-        both = pd.DataFrame({name: self._together(other, name) for name in columns})
-        both[self.count] = [*self.frame[self.count], *other.frame[other.count]]
-        cells = both.groupby(columns, dropna=False, observed=True, sort=True)
+        merged = pd.DataFrame({name: self._together(other, name) for name in columns})
+        merged[self.count] = [*self.frame[self.count], *other.frame[other.count]]
+        cells = merged.groupby(columns, dropna=False, observed=True, sort=True)
         frame = cells[self.count].sum().reset_index()
         for name in columns:
             if frame[name].dtype == object:  # in which grouping writes NaN for None

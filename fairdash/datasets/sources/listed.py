@@ -125,8 +125,8 @@ def _listed() -> dict[str, ListedSource]:
     except (OSError, ValueError) as error:
         # a value of the list may be an address with a password
         places = error.problems if isinstance(error, InvalidError) else []
-        where = first_few([".".join(map(str, p.place)) for p in places], ", ")
+        names = first_few([".".join(map(str, p.place)) for p in places], ", ")
         raise ValueError(
-            f"The list of sources could not be read{f' ({where})' * bool(where)}; "
+            f"The list of sources could not be read{f' ({names})' * bool(names)}; "
             f"see that {VARIABLE} names a YAML file of sources by name."
         ) from None

@@ -58,9 +58,9 @@ def is_steady() -> bool:
     """
     random = torch.Generator().manual_seed(0)
     for n_rows, n_columns in ((1, 37), (2, 37), (3, 7), (90, 37)):
-        left = torch.randn(1, n_rows, 41, generator=random)
+        left_factor = torch.randn(1, n_rows, 41, generator=random)
         right = torch.randn(1, 41, n_columns, generator=random)
-        products = torch.bmm(left.expand(4, -1, -1), right.expand(4, -1, -1))
+        products = torch.bmm(left_factor.expand(4, -1, -1), right.expand(4, -1, -1))
         if not (products == products[:1]).all():
             return False
     return True
@@ -100,15 +100,15 @@ def choose_single_product(
     """
     random = torch.Generator().manual_seed(0)
     for _ in range(4):
-        left = torch.empty_strided(left_shape, left_stride, dtype=torch.float32)
+        left_factor = torch.empty_strided(left_shape, left_stride, dtype=torch.float32)
         right = torch.empty_strided(right_shape, right_stride, dtype=torch.float32)
-        left.normal_(generator=random)
+        left_factor.normal_(generator=random)
         right.normal_(generator=random)
         plus = None
         if not bare:
             plus = torch.ones(1, left_shape[1], right_shape[2], dtype=torch.float32)
-        expected = doubled_product(left, right, plus, None)
-        if not torch.equal(plain_product(left, right, plus, None), expected):
+        expected = doubled_product(left_factor, right, plus, None)
+        if not torch.equal(plain_product(left_factor, right, plus, None), expected):
             return doubled_product
     return plain_product
 

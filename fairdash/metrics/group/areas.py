@@ -72,8 +72,8 @@ def area_under_curve(
         variance = float(np.nansum(by_outcome))
         units = divide(squares**2, total(sums.fourths))
     else:
-        both = np.zeros_like(outcome)  # both outcomes share units
-        spread = linearised(residual, both, 1, unit=unit, counts=counted)
+        one_cell = np.zeros_like(outcome)  # both outcomes share units
+        spread = linearised(residual, one_cell, 1, unit=unit, counts=counted)
         variance = float(np.nansum(spread.variance))
         units = design_units(sums.mass * counted, outcome, 2, unit)
     if not variance > _ALIKE**2:

@@ -19,7 +19,8 @@ from fairdash._validation import check_one_of
 
 Rows = Callable[[FloatArray, FloatArray], NDArray[np.bool_]]
 Takes = Literal["decision", "probability", "rank", "number"]
-COST, AREA = "error_cost", "auc"
+COST = "error_cost"
+AREA = "auc"
 #: What `fairdash.metrics.clause` fills in the clause of a measure.
 CLAUSE_WORDS = frozenset(
     [
@@ -171,13 +172,13 @@ def error_costs(measure: str) -> tuple[float, float] | None:
         positive, negative = (float(part) for part in (ratio or "1:1").split(":"))
     except ValueError:
         positive = negative = -1.0
-    both = positive + negative
-    if not (min(positive, negative) >= 0 and 0 < both < np.inf):
+    all_costs = positive + negative
+    if not (min(positive, negative) >= 0 and 0 < all_costs < np.inf):
         raise ValueError(
             f"{measure!r} must weigh a false positive and a false negative by numbers "
             f"of 0 or more, such as '{COST} 3:1'."
         )
-    return 2 * positive / both, 2 * negative / both
+    return 2 * positive / all_costs, 2 * negative / all_costs
 
 
 class Words(Mapping[str, str]):
@@ -334,9 +335,10 @@ def share_of_top(scores: FloatArray, share: float) -> FloatArray:
     """
     places = max(1, round(share * len(scores)))
     cut = np.sort(scores)[-places]
-    above, tied = scores > cut, scores == cut
-    left = (places - above.sum()) / tied.sum()
-    return np.where(above, 1.0, np.where(tied, left, 0.0))
+    above = scores > cut
+    tied = scores == cut
+    remaining = (places - above.sum()) / tied.sum()
+    return np.where(above, 1.0, np.where(tied, remaining, 0.0))
 
 
 def exposure(scores: FloatArray, places: int | None = None) -> FloatArray:

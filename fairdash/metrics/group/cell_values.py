@@ -214,13 +214,13 @@ class CellValues:
     def between(self, first: Any, second: Any, confidence: float) -> Interval:
         """Return the values of cells of the last axis less those of others."""
         cells = self.interval(confidence)
-        left = cells.take(first)
+        first_cells = cells.take(first)
         right = cells.take(second)
         correlation: FloatArray | float = 0.0
         if self.correlation is not None:
             correlation = self.correlation[..., first, second]
-        ends = difference_of(left, right, correlation)
-        return Interval(left.value - right.value, *ends)
+        ends = difference_of(first_cells, right, correlation)
+        return Interval(first_cells.value - right.value, *ends)
 
     def largest_gap(self, confidence: float, *, axes: int = 1, k: int = 1) -> Bounds:
         """Return the interval of the largest difference along the last axes.

@@ -129,11 +129,13 @@ def clause(finding: Finding, speech: Speech) -> str:
     >>> clause(women, Speech("approved", feature="gender"))
     'gender: women is approved 24 points less often than gender: men'
     """
-    more, measure = finding.value > 0, finding.measure
+    more = finding.value > 0
+    measure = finding.measure
     side = "more" if more else "less"
     height = "higher" if more else "lower"
     if finding.value == 0:  # no difference has no direction
-        side, height = "more or less", "higher or lower"
+        side = "more or less"
+        height = "higher or lower"
     kind = measure_of(measure)
     text = kind.among + kind.clause
     return text.format(
@@ -187,10 +189,11 @@ def gap_ends(measure: str, difference: float, low: float, high: float) -> str:
     # a rounded end must not say that an interval reaches 0, or does not, wrongly, nor
     # that it has no width
     near = min((abs(scale * end) for end in ends if end), default=1.0)
-    wide, more = scale * abs(high - low) or 1.0, range(usual, usual + 3)
+    wide = scale * abs(high - low) or 1.0
+    more = range(usual, usual + 3)
     digits = max(
         next((n for n in more if near >= 0.5 / 10**n), usual),
         next((n for n in more if wide >= 1 / 10**n), usual + 2),
     )
-    shown = (f"{scale * end:z.{digits}f}" for end in ends)
-    return " to ".join(end.replace("-", MINUS) for end in shown)
+    texts = (f"{scale * end:z.{digits}f}" for end in ends)
+    return " to ".join(end.replace("-", MINUS) for end in texts)

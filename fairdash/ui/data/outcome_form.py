@@ -146,7 +146,8 @@ def pick_meaning(
     """Draw what the outcome 1 is in words, and whether it is good for the person."""
     name, meaning = guessing.guess_meaning(target, sides.positive)
     if (roles.target, roles.positive) == (target, sides.positive):
-        name, meaning = roles.positive_name, roles.positive_is
+        name = roles.positive_name
+        meaning = roles.positive_is
     words = roles.model_copy(
         update={
             "target": target,

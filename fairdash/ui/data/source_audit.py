@@ -186,21 +186,21 @@ def _named(column: str, values: Sequence[str]) -> str:
 
 def _columns(name: str) -> list[str]:
     """Return the columns of a source; asked once in a session."""
-    asked = st.session_state.setdefault(_COLUMNS, {})
-    if name not in asked:
-        asked[name] = sources.listed_columns(name, _mail())
-    return asked[name]
+    loaded = st.session_state.setdefault(_COLUMNS, {})
+    if name not in loaded:
+        loaded[name] = sources.listed_columns(name, _mail())
+    return loaded[name]
 
 
 def _values(name: str, column: str) -> "pd.Series[int]":
     """Return how many rows have each value of a column; asked once in a session."""
-    asked = st.session_state.setdefault(_VALUES, {})
-    if (name, column) not in asked:
+    loaded = st.session_state.setdefault(_VALUES, {})
+    if (name, column) not in loaded:
         with st.spinner(plain(f"Counting the values of {column}…")):
             counted = sources.count_listed(name, _mail(), [column])
         frame = counted.frame.dropna(subset=column)
-        asked[name, column] = frame.set_index(column)[counted.count]
-    return asked[name, column]
+        loaded[name, column] = frame.set_index(column)[counted.count]
+    return loaded[name, column]
 
 
 def _show(name: str, question: tables.TableQuestion, *, pressed: bool) -> None:
@@ -214,8 +214,8 @@ def _show(name: str, question: tables.TableQuestion, *, pressed: bool) -> None:
             st.session_state.pop(_ANSWER, None)
             problem(f"{name} was not audited", error)
             return
-    asked, answer = st.session_state.get(_ANSWER, (None, None))
-    if asked != key:
+    answered, answer = st.session_state.get(_ANSWER, (None, None))
+    if answered != key:
         return
     page = result_page("source audit", beside=False)
     page.show(answer)

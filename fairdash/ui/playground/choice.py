@@ -50,10 +50,10 @@ def choose(data: str | None) -> tuple[playground.Scene, tuple[str, ...]]:
         )
     peers = {key: label for key, label in methods.items() if key != method}
     with beside_column:
-        beside = st.selectbox(
+        second = st.selectbox(
             "Compare with", **bound("beside", _ALONE, named={_ALONE: "–", **peers})
         )
-    compared = (method, beside) if beside else (method,)
+    compared = (method, second) if second else (method,)
     if scene == _TABLE and data is not None:
         return _scene_of(data), compared
     return playground.SCENES[scene], compared

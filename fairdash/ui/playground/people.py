@@ -38,8 +38,8 @@ class DrawnPeople:
     @classmethod
     def of(cls, scene: playground.Scene) -> Self:
         """Return the people of a scene as session and address have them."""
-        kept = st.session_state.get(_DRAWN, {}).get(scene.key)
-        people, edit = (scene.people(), 0) if kept is None else kept
+        drawn = st.session_state.get(_DRAWN, {}).get(scene.key)
+        people, edit = (scene.people(), 0) if drawn is None else drawn
         chosen = ChangeFields.here()
         changed = people.changed(
             size_of_b=_share(chosen.remaining_b, 1.0, most=_LARGEST),

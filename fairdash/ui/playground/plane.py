@@ -47,7 +47,7 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
     message = ""
     rest = waiting = False
     try:
-        shown = _trained(drawn.people, methods, wait=not last)
+        content = _trained(drawn.people, methods, wait=not last)
     except (ValueError, ChildProcessError) as error:
         if not drawn.edit or [view["method"] for view in last] != _labels(methods):
             problem(f"{' or '.join(_labels(methods))} cannot be trained here", error)
@@ -58,10 +58,10 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
         message = f"Not trained: {error}"
         state = "problem"
     else:
-        rest = shown.rest
-        waiting = not shown.views
-        views = shown.views or last
-        state = " ".join(map(str, shown.n_models))
+        rest = content.rest
+        waiting = not content.views
+        views = content.views or last
+        state = " ".join(map(str, content.n_models))
         st.session_state[_LAST] = views
     data = {
         "id": f"{drawn.people.key} {' '.join(methods)} {state} {drawn.edit}",

@@ -55,7 +55,8 @@ class Corrected:
 
     def facts(self, source: ScoreSource, dataset: Dataset) -> tuple[str, ...]:
         """Return the context line: table, scores, rows or the people they count."""
-        split, noun = self.data.split, dataset.roles.noun
+        split = self.data.split
+        noun = dataset.roles.noun
         before = f"before: {source.model.rule.words()}"
         parts = {self.data.learned: split.calibration_rows, "test": split.test_rows}
         sizes = (

@@ -90,7 +90,7 @@ def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
     changed = corrected.report.changed
     n, up, down = (float(changed[name].sum()) for name in ("n", "up", "down"))
     share_before, share = corrected.report.accepted
-    alike = Deciding.of_share(share, corrected.report.base_rate).alike
+    decides_alike = Deciding.of_share(share, corrected.report.base_rate).alike
     return [
         Kpi(
             "Expected accuracy",
@@ -106,7 +106,7 @@ def post_kpis(corrected: Corrected, *, favourable: bool = True) -> list[Kpi]:
             gap_size(gap["value"]),
             " · ".join(filter(None, [ends, pointing])),
             delta=points(gap_moved.value),
-            good=None if alike else gap_moved.good(rise=False),
+            good=None if decides_alike else gap_moved.good(rise=False),
             help="Demographic parity difference: largest minus smallest expected rate "
             "of the groups. Where thresholds make it 0 on the rows they are learned "
             "on, chance remains on test rows.",

@@ -117,12 +117,13 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
 
     ``models`` are those that other pages offer.
     """
-    model, pins = sweep.ids[place], SharedFields.here().models
-    every = dict(zip(sweep.ids, sweep.result.labels, strict=True))
-    shown = [name for name in pins if name in every and name != model]
+    model = sweep.ids[place]
+    pins = SharedFields.here().models
+    everything = dict(zip(sweep.ids, sweep.result.labels, strict=True))
+    pinned_ids = [name for name in pins if name in everything and name != model]
 
     def pin_it() -> None:
-        pin(*(each.id for each in pinned(models, sweep.run.id)))
+        pin(*(setting.id for setting in pinned(models, sweep.run.id)))
 
     with st.container(
         horizontal=True, gap="xsmall", vertical_alignment="center", width="content"
@@ -134,7 +135,7 @@ def pick_pinned(sweep: StoredSweep, place: int, models: Sequence[Setting]) -> No
             **bound(
                 "model",
                 model,
-                named={name: plain(every[name]) for name in (*shown, model)},
+                named={name: plain(everything[name]) for name in (*pinned_ids, model)},
             ),
         )
         st.button(
@@ -170,7 +171,8 @@ def show_recommendation(sweep: StoredSweep, state: Controls) -> None:
 
 def limit_here(sweep: StoredSweep) -> tuple[float, str]:
     """Return the limit of the URL and the gap that it is on, without a control."""
-    chosen, start = SweepFields.here(), float(sweep.run.spec.get("di_limit", 0.05))
+    chosen = SweepFields.here()
+    start = float(sweep.run.spec.get("di_limit", 0.05))
     limited = chosen.across if chosen.across in sweeps.LIMITED else PARITY
     limit = start if chosen.limit is None else chosen.limit
     return min(max(limit, 0.0), max(_MOST_LIMIT, start)), limited

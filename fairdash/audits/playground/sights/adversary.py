@@ -117,12 +117,12 @@ def _share_with_half(weights: NDArray[np.floating]) -> float:
 
 
 def _reads(model: AdversarialDebiasing) -> str:
-    read = "the model's output"
+    what = "the model's output"
     if isinstance(model, FAD):
-        read = "the model's last hidden layer, not its output"
+        what = "the model's last hidden layer, not its output"
     if model.constraints == "equalized_odds":
-        return f"{read}, and the outcome"
-    return read
+        return f"{what}, and the outcome"
+    return what
 
 
 def _by_output(

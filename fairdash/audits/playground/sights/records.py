@@ -96,7 +96,7 @@ class Records(Sight):
         parts = np.stack([harmed, 1 - counted, counted - harmed])
         members = np.eye(2)[people.group].T
         radius = 0.0
-        kept = None
+        stored_rows = None
         if isinstance(model, NoisyGroupsDRO):
             radii = list(model.radius_.values())
             radius = max(radii)
@@ -105,7 +105,7 @@ class Records(Sight):
                 for mine, share in zip(members, radii, strict=True)
             ]
         else:
-            kept = np.diag(model.noise_)
+            stored_rows = np.diag(model.noise_)
             cases = [_soft(members, shares, parts) for shares in model.noise_.T]
         recorded = np.array([_accepted(mine * parts, rate) for mine in members])
         worst = np.array([_accepted(case, rate) for case in cases])
@@ -113,7 +113,7 @@ class Records(Sight):
         gaps = worst - overall if rate.harms else overall - worst
         group = int(np.nan_to_num(gaps, nan=-np.inf).argmax())
         weights = cases[group].sum(axis=0)
-        return cls(weights, group, recorded, worst, overall, rate, radius, kept)
+        return cls(weights, group, recorded, worst, overall, rate, radius, stored_rows)
 
     def _violation(self) -> float:
         gap = self.worst[self.group] - self.overall

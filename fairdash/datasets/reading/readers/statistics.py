@@ -69,10 +69,10 @@ class StatisticsFile:
 
     def _parsed(self, **options: Any) -> tuple[pd.DataFrame, Any]:
         pyreadstat = load("pyreadstat")
-        read = getattr(pyreadstat, f"read_{program_of(self.source.head())}")
+        reader = getattr(pyreadstat, f"read_{program_of(self.source.head())}")
         try:
             with self.source.open() as file:
-                return read(file, **options)
+                return reader(file, **options)
         except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
             raise ValueError(
                 f"{self.source.name} is a damaged file of SPSS, Stata or SAS "
