@@ -76,10 +76,8 @@ def imported_names(path):
 
 
 def room_of(path):
-    first_place = f"{path.with_suffix('').as_posix()}/"
-    return next(
-        (room for room in MAY_IMPORT if first_place.startswith(f"{room}/")), None
-    )
+    prefix = f"{path.with_suffix('').as_posix()}/"
+    return next((room for room in MAY_IMPORT if prefix.startswith(f"{room}/")), None)
 
 
 def is_module(name):
