@@ -68,10 +68,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target = posixpath.normpath(target)
         if target not in PAGES and not target.startswith("docs/"):
             return link[2]
-        second_place = PAGES.get(target, target.removeprefix("docs/"))
-        second_place = posixpath.relpath(
-            second_place, posixpath.dirname(page_uri) or "."
-        )
-        return f"{link[1]}{second_place}{link[4]}"
+        destination = PAGES.get(target, target.removeprefix("docs/"))
+        destination = posixpath.relpath(destination, posixpath.dirname(page_uri) or ".")
+        return f"{link[1]}{destination}{link[4]}"
 
     return LINK.sub(moved, markdown)

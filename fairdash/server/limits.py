@@ -85,9 +85,9 @@ class Limits:
     @contextmanager
     def window(self, who: Sequence[Who]) -> Iterator[None]:
         """Count an open websocket; raises Refused when there are too many."""
-        for person in who:
-            opened = self._here.windows[person] + self.elsewhere.windows[person]
-            if opened >= WINDOWS * person.share:
+        for holder in who:
+            opened = self._here.windows[holder] + self.elsewhere.windows[holder]
+            if opened >= WINDOWS * holder.share:
                 words = "Too many windows are open. Close some, then reload."
                 raise RefusedRequest(429, words)
         self._here.windows.update(who)
@@ -114,9 +114,9 @@ class Limits:
                 raise RefusedRequest(
                     413, f"A request may have {most}. Send a smaller file."
                 )
-            for person in who:
-                coming = self._here.in_flight[person] + self.elsewhere.in_flight[person]
-                if coming > IN_FLIGHT * person.share:
+            for holder in who:
+                coming = self._here.in_flight[holder] + self.elsewhere.in_flight[holder]
+                if coming > IN_FLIGHT * holder.share:
                     raise RefusedRequest(
                         429, "Too much is uploaded at once. Wait for it."
                     )
