@@ -324,8 +324,8 @@ def reach() -> None:
             test = np.sort(order[: len(groups) // 5])
             limits = Noise.from_level(noisy, level).on(test).reach
             everyone = estimate_noise(groups, noisy).bounds
-            first_place = estimate_noise(groups[test], noisy[test]).bounds
-            for name, distance in first_place["general"].items():
+            noise_bounds = estimate_noise(groups[test], noisy[test]).bounds
+            for name, distance in noise_bounds["general"].items():
                 taken = {
                     "all rows": everyone.loc[name, "general"],
                     "assumed level, limits on these rows": limits[name],

@@ -94,8 +94,8 @@ def serving(tmp_path_factory):
 @pytest.fixture(scope="module")
 def outcomes(serving, request):
     """What became of every file that this session asks for, by name."""
-    first_place = [item for item in request.session.items if item.path == request.path]
-    cases = [item.callspec for item in first_place if hasattr(item, "callspec")]
+    of_this_file = [item for item in request.session.items if item.path == request.path]
+    cases = [item.callspec for item in of_this_file if hasattr(item, "callspec")]
     names = {case.params.get("name") for case in cases}
     return {
         name: serving.open(name, TABLES[name].make()) for name in FILES if name in names

@@ -88,8 +88,8 @@ def test_every_pin_is_needed_and_every_file_of_it_has_its_hash():
         for name, version, marker in rows
         if name not in build and (not marker or Marker(marker).evaluate())
     }
-    first_place = {name: PINS[name] for name in installed()}
-    assert wanted == first_place
+    pinned_versions = {name: PINS[name] for name in installed()}
+    assert wanted == pinned_versions
     elsewhere = {name: v for rows in files.values() for name, v, _ in rows}
     assert {name: elsewhere.get(name) for name in PINS} == PINS
 

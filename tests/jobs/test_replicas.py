@@ -64,7 +64,7 @@ def test_users_of_two_replicas_share_one_engine_and_few_connections(replicas, tm
         ]
 
         def over(*, but=0):
-            stores = [second_place for _, second_place in pairs]
+            stores = [replica_store for _, replica_store in pairs]
             for store in stores:
                 wake(store)
             with stores[0].database.reading() as connection:

@@ -174,7 +174,7 @@ def set_cookies(answer):
 
 def test_a_host_or_a_page_that_is_not_ours_reaches_nothing(browser, behind):
     ours = browser(hosts=("localhost", "fair.example", "::1"))
-    first_place = f"localhost:{ours.port}"
+    our_host = f"localhost:{ours.port}"
     for host in ("fair.example", "FAIR.example.:8501", "[::1]:80"):
         assert ours.get("/", headers={"Host": host}).status_code == 200
     behind.reached.clear()
@@ -184,13 +184,13 @@ def test_a_host_or_a_page_that_is_not_ours_reaches_nothing(browser, behind):
         assert answer.status_code == 403, host
         assert "--name" in answer.text
         assert not ours.opens(Host=host)
-    for origin in ("http://evil.example", "null", "http://localhost:81", first_place):
+    for origin in ("http://evil.example", "null", "http://localhost:81", our_host):
         for method in ("PUT", "DELETE", "POST", "OPTIONS"):
             answer = ours.request(method, UPLOAD, headers={"Origin": origin})
             assert answer.status_code == 403
         assert not ours.opens(Origin=origin)
     assert behind.reached == []
-    for origin in (f"http://{first_place}", f"https://{first_place}"):
+    for origin in (f"http://{our_host}", f"https://{our_host}"):
         assert ours.put(UPLOAD, headers={"Origin": origin}).status_code == 200
         assert ours.opens(Origin=origin)
     # where any name will do it must still be one: what is none Streamlit looks up

@@ -83,28 +83,26 @@ def test_a_record_is_believed_for_a_second(stores, monkeypatch):
 
 def test_a_session_opened_by_a_clock_that_was_ahead_is_none(stores, clock):
     records = stores[0].sessions()
-    first_place = Sessions(records, SECRET)
-    ann = opened(first_place, of_user("ann"))
+    replica = Sessions(records, SECRET)
+    ann = opened(replica, of_user("ann"))
     clock.ahead = YEARS
     with pytest.raises(ValueError, match="Set the clock"):
-        loops.run(first_place.open(of_user("bob")))
+        loops.run(replica.open(of_user("bob")))
     # of a provider that says no time, or the same wrong one
-    silent = opened(first_place, of_user("bob", iat=None))
-    assert loops.run(first_place.user(silent))
-    assert loops.run(first_place.user(ann)) is None  # over, by this clock
+    silent = opened(replica, of_user("bob", iat=None))
+    assert loops.run(replica.user(silent))
+    assert loops.run(replica.user(ann)) is None  # over, by this clock
     clock.ahead = 0.0
-    assert loops.run(first_place.user(ann))  # and not deleted by it
-    assert loops.run(first_place.user(silent)) is None
-    opened(first_place, of_user("cid"))
+    assert loops.run(replica.user(ann))  # and not deleted by it
+    assert loops.run(replica.user(silent)) is None
+    opened(replica, of_user("cid"))
     clock.ahead = YEARS
-    assert (
-        loops.run(first_place.user(silent)) is None
-    )  # deleted, once a clock was right
+    assert loops.run(replica.user(silent)) is None  # deleted, once a clock was right
 
 
 def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, clock):
-    first_place = Sessions(stores[0].sessions(), SECRET)
-    ann = opened(first_place, of_user("ann"))
+    replica = Sessions(stores[0].sessions(), SECRET)
+    ann = opened(replica, of_user("ann"))
     ages = {
         -CLOCK_SECONDS - 60: False,
         60 - CLOCK_SECONDS: True,
@@ -113,20 +111,20 @@ def test_a_session_lasts_thirty_days_and_a_small_difference_of_clocks(stores, cl
     }
     for age, lasts in ages.items():
         clock.ahead = age
-        assert (loops.run(first_place.user(ann)) is not None) == lasts, age
+        assert (loops.run(replica.user(ann)) is not None) == lasts, age
 
 
 def test_a_login_deletes_what_is_over_where_two_clocks_agree(stores, clock):
-    first_place = Sessions(stores[0].sessions(), SECRET)
-    ann = opened(first_place, of_user("ann"))
+    replica = Sessions(stores[0].sessions(), SECRET)
+    ann = opened(replica, of_user("ann"))
     clock.ahead = SECONDS + 60
-    opened(first_place, of_user("bob", iat=None))
+    opened(replica, of_user("bob", iat=None))
     clock.ahead = 0.0
-    assert loops.run(first_place.user(ann))
+    assert loops.run(replica.user(ann))
     clock.ahead = SECONDS + 60
-    opened(first_place, of_user("bob", clock.ahead))
+    opened(replica, of_user("bob", clock.ahead))
     clock.ahead = 0.0
-    assert loops.run(first_place.user(ann)) is None
+    assert loops.run(replica.user(ann)) is None
 
 
 def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
@@ -134,15 +132,15 @@ def test_a_session_of_an_earlier_version_lasts_as_it_did(home, clock):
     far = {"opened": None, "until": time.time() + YEARS}
     store = open_store(home)
     records = store.sessions()
-    first_place = Sessions(records, SECRET)
+    replica = Sessions(records, SECRET)
     for changed, lasts in ((with_end, True), (far, False)):
-        ann = opened(first_place, of_user("ann"))
-        name = first_place._name(ann[sessions.COOKIE])
+        ann = opened(replica, of_user("ann"))
+        name = replica._name(ann[sessions.COOKIE])
         record = records.get(name) | changed
         del record["opened"]
         records.delete(name)
         records.add(name, record)
-        assert (loops.run(first_place.user(ann)) is not None) == lasts
+        assert (loops.run(replica.user(ann)) is not None) == lasts
     store.close()
 
 
@@ -151,8 +149,8 @@ def test_nothing_is_read_for_a_stranger(clock):
         def get(self, name):
             raise StoreError("The database is away.")
 
-    first_place = Sessions(Unread(), SECRET)
+    replica = Sessions(Unread(), SECRET)
     for strange in ({}, {sessions.COOKIE: "x"}, {cookies.USER: "x"}):
-        assert loops.run(first_place.user(strange | {sessions.COOKIE: "x"})) is None
+        assert loops.run(replica.user(strange | {sessions.COOKIE: "x"})) is None
     with pytest.raises(StoreError):
-        loops.run(first_place.user(of_user("ann") | {sessions.COOKIE: "x"}))
+        loops.run(replica.user(of_user("ann") | {sessions.COOKIE: "x"}))
