@@ -110,7 +110,7 @@ def pick_individual(model: Setting, dataset_id: str) -> PairQuestion:
                 _RADII,
                 help="Squared distance of encoded columns, whose standard deviation is "
                 "1.",
-                **bound("fair_radius", _RADIUS, among=_RADII),
+                **bound("fair_radius", _RADIUS, among=_RADII, by_value=True),
             )
             near = look_alikes.own_units(
                 model_of(dataset_id, trial, _HALF).rows.encoder, radius

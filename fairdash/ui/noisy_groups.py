@@ -79,7 +79,12 @@ def pick_promise(dataset: Dataset, start: str) -> tuple[certificates.Question, N
             0.5,
             step=0.01,
             help="By how much a group's rate may be worse.",
-            **bound("slack", _SLACK, shown=lambda slack: min(max(slack, 0.0), 0.5)),
+            **bound(
+                "slack",
+                _SLACK,
+                shown=lambda slack: min(max(slack, 0.0), 0.5),
+                by_value=True,
+            ),
         )
     return certificates.Question(constraint, float(slack)), noise
 
@@ -111,6 +116,7 @@ def pick_share(curve: certificates.RadiusCurve) -> float:
             100 * usual_share(curve),
             shown=lambda radius: min(max(100 * radius, 0.0), most),
             meant=lambda wrong: wrong / 100,
+            by_value=True,
         ),
     )
     return percent_wrong / 100
@@ -138,6 +144,7 @@ def _assumed(dataset: Dataset) -> Noise:
             "level",
             min(_LEVEL, most_assumed(groups)),
             shown=lambda level: min(max(level, 0.0), 1.0),
+            by_value=True,
         ),
     )
     return Noise.from_level(groups, level, dataset.unit)

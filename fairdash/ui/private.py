@@ -5,7 +5,7 @@ fails where another version works otherwise.
 """
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from streamlit import error_util
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +19,7 @@ __all__ = [
     "drop_polls",
     "end_script",
     "forget_upload",
+    "is_shown",
     "main_part",
     "tell_errors_by",
     "went_back",
@@ -59,6 +60,22 @@ def went_back() -> bool:
     """Return whether the browser's Back or Forward led here: `st` does not say."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
+
+
+def is_shown(key: str, value: Any) -> bool:
+    """Return whether the browser said, when this run began, that a widget has a value.
+
+    ``st.session_state`` gives what a widget was last told, by the browser or by us.
+    """
+    context = get_script_run_ctx()
+    if context is None:
+        return False
+    state = context.session_state._state
+    widget_id = state.get_widget_id_from_key(key)
+    said = state._new_widget_state  # by the browser, when this run began
+    if widget_id is None or widget_id not in said or state.is_new_state_value(key):
+        return False
+    return bool(said[widget_id] == value)
 
 
 def end_script() -> NoReturn:

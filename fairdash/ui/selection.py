@@ -178,6 +178,7 @@ def bound(
     meant: Callable[[Any], Any] = lambda value: value,
     key: str = "",
     also: Mapping[str, Any] = MappingProxyType({}),
+    by_value: bool = False,
 ) -> dict[str, Any]:
     """Return the keyword arguments that tie a widget to a declared field.
 
@@ -185,6 +186,8 @@ def bound(
     ``among`` its options; ``named`` are these with their names on screen. ``shown`` and
     ``meant`` go from the field's value to the widget's and back, ``key`` tells it from
     other widgets of the field, and ``also`` are fields that change with it.
+    ``by_value`` says that the widget takes an argument ``value``, as numbers, texts and
+    sliders do.
     """
     widget_key = f"selection {name} {key}".rstrip()
     tied: dict[str, Any] = {"key": widget_key}
@@ -197,9 +200,14 @@ def bound(
     value = default if chosen is None else shown(chosen)
     if allowed is not None and not _is_among(value, list(allowed)):
         value = default
-    # Written at every run of the page, before the widget is drawn: the address decides
-    # what a widget shows, not what Streamlit remembers of it.
-    st.session_state[widget_key] = value
+    # Written before the widget is drawn: the address decides what it shows, not what
+    # Streamlit remembers of it. What is written goes to the browser, where it replaces
+    # what a quick reader typed meanwhile: so nothing is where the widget shows it.
+    is_held = st.session_state.get(widget_key, value) == value
+    if by_value and is_held:
+        tied["value"] = value
+    elif not private.is_shown(widget_key, value):
+        st.session_state[widget_key] = value
 
     def moved() -> None:
         value = meant(st.session_state[widget_key])

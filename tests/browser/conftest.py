@@ -99,6 +99,15 @@ def page(browser):
     page.close()
 
 
+@pytest.fixture
+def slow_page(browser):
+    """A desktop window that hears late what the server says."""
+    page = open_window(browser)
+    page.add_init_script(SLOW_LINE)
+    yield page
+    page.close()
+
+
 @pytest.fixture(scope="session")
 def audited(server, browser, tmp_path_factory):
     """The query of an address: an uploaded table and the run that audited it."""

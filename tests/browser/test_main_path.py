@@ -4,21 +4,10 @@ import re
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from driving import audit, upload
+from driving import audit, train, upload
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-
-
-def train(page, **settings):
-    """Train ROAD with settings of the form of the open page."""
-    page.get_by_role("button", name="More settings").click()
-    for name, value in settings.items():
-        field = page.get_by_role("spinbutton", name=name.replace("_", " "))
-        field.fill(str(value))
-        field.press("Enter")
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
 
 def share(page):

@@ -8,6 +8,7 @@ from fairdash.audits import playground
 
 pytestmark = pytest.mark.browser
 COLOUR = "element => getComputedStyle(element).color"
+PICTURE = "canvas => canvas.toDataURL()"
 
 
 @pytest.fixture
@@ -123,6 +124,7 @@ def test_people_are_painted_by_keys_trained_and_undone(compared):
     compared.get_by_role("button", name="Paint").click()
     compared.get_by_label("Brush").select_option("A, outcome 0")
     plane = compared.locator(".live_plane canvas").nth(1)
+    drawn = plane.evaluate(PICTURE)
     plane.focus()
     for _ in range(8):
         plane.press("ArrowRight")
@@ -134,3 +136,14 @@ def test_people_are_painted_by_keys_trained_and_undone(compared):
     while undo.is_enabled():
         undo.click()
     expect(words).to_have_text(before)
+    expect(status).to_have_text("")
+    for _ in range(8):
+        plane.press("ArrowRight")
+        plane.press("Space")
+    expect(words).not_to_have_text(before)
+    assert plane.evaluate(PICTURE) != drawn
+    plane.blur()  # which takes the cursor away
+    compared.get_by_role("button", name="Back to the people of the scene").click()
+    expect(words).to_have_text(before)
+    expect(status).to_have_text("")
+    assert plane.evaluate(PICTURE) == drawn

@@ -1,12 +1,14 @@
-"""The linked pictures while the server has yet to repeat what it was told."""
+"""What a reader sets while the server has yet to repeat what it was told before."""
 
+import re
 from contextlib import closing
 
 import pytest
-from driving import open_window
+from conftest import wait_until
+from driving import SECONDS, fill_in, open_window
 
 from fairdash.audits import sweeps
-from fairdash.jobs import finished_file, unpack_runs
+from fairdash.jobs import cancel, finished_file, unpack_runs
 from fairdash.linked import LinkedView, linked_data, script
 from fairdash.store import open_store
 
@@ -55,3 +57,27 @@ def test_what_the_server_says_late_sets_no_slider_back(browser, home):
     page.close()
     assert len(set(seen["told"])) == 2
     assert seen["after"] == seen["before"]
+
+
+def test_what_is_typed_while_answers_are_late_is_what_is_trained(
+    slow_page, server, audited, home
+):
+    page = slow_page  # it hears 2.5 s late
+    page.goto(f"{server}/Train?{audited}")
+    page.get_by_text("Locality (τ)").wait_for()
+    with closing(open_store(home)) as store:
+        before = {run.id for run in store.runs()}
+        fill_in(page, "Seeds", 2)
+        page.get_by_role("button", name="More settings").click()
+        page.wait_for_timeout(1500)
+        fill_in(page, "Epochs", 7)
+        page.wait_for_timeout(1700)  # meanwhile comes the page as the seeds changed it
+        fill_in(page, "Batch size", 304)
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
+        wait_until(lambda: before < {run.id for run in store.runs()}, SECONDS)
+        (run,) = (run for run in store.runs() if run.id not in before)
+        cancel(store, run.id)
+    assert len(run.spec["seeds"]) == 2
+    (remedy,) = (grid for grid in run.spec["methods"] if grid["method"] == "road")
+    assert remedy["params"] == {"n_epochs": 7, "batch_size": 304}

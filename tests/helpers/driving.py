@@ -1,5 +1,7 @@
 """The app driven in Chromium as a reader would drive it."""
 
+import re
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from toys import people_csv
@@ -59,6 +61,22 @@ def still(locator):
         locator.page.wait_for_timeout(200)
         looks.append(locator.evaluate(f"one => ({LOOK})(one)"))
     return looks[-1]
+
+
+def fill_in(page, name, value):
+    """Type a number into a field and press Enter."""
+    field = page.get_by_role("spinbutton", name=name)
+    field.fill(str(value))
+    field.press("Enter")
+
+
+def train(page, **settings):
+    """Train ROAD with settings of the form of the open page."""
+    page.get_by_role("button", name="More settings").click()
+    for name, value in settings.items():
+        fill_in(page, name.replace("_", " "), value)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
 
 def boxes(locator):

@@ -106,3 +106,18 @@ def test_the_memory_of_an_uploaded_file_is_given_back():
     run.file_uploader[0].upload("people.csv", b"a,b", "text/csv").run()
     assert not run.exception
     assert run.session_state["kept"] == (1, 0)
+
+
+def test_what_the_browser_shows_is_known_when_a_run_begins():
+    def page():
+        import streamlit as st
+
+        from fairdash.ui import private
+
+        st.session_state["seen"] = [private.is_shown("n", value) for value in (1, 3)]
+        st.number_input("n", 0, 9, 1, key="n")
+
+    run = AppTest.from_function(page).run()
+    assert run.session_state["seen"] == [False, False]  # there was no field before
+    run.number_input(key="n").set_value(3).run()
+    assert run.session_state["seen"] == [False, True]

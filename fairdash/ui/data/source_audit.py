@@ -145,7 +145,9 @@ def _decided(name: str, column: str) -> dict[str, Any]:
             f"Choose a column of numbers, or of at most {MOST_VALUES} values."
         )
     threshold = st.number_input(
-        "Positive from", **bound("source_threshold", 0.5), format="%g"
+        "Positive from",
+        **bound("source_threshold", 0.5, by_value=True),
+        format="%g",
     )
     return {"score": column, "threshold": threshold}
 

@@ -3,6 +3,7 @@
 const RANGE = 160 // steps of the slider, a multiple of every number of stops less one
 const PLAY_MS = 5000 // from one end to the other
 const LOOK_MS = 160 // between two looks whether more stops are trained
+const LOST_MS = 1000 // after which people are sent again of which the server says nothing
 const TOOLS = [["look", "Look"], ["move", "Move"], ["paint", "Paint"], ["erase", "Erase"]]
 const BRUSHES = [[0, 1], [0, 0], [1, 1], [1, 0]] // group and outcome
 
@@ -224,12 +225,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const given = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data
   const soon = () => { state.frame ||= requestAnimationFrame(() => redraw(state)) }
   const status = root.querySelector(".status"), undo = root.querySelector(".undo")
+  const send = () => {
+    state.sent = performance.now()
+    setTriggerValue("people", { edit: state.edit, ...copied(state.people) })
+  }
   const tell = () => {
     state.edit += 1
     state.stale = true
     undo.disabled = !state.undo.length
     say(status, "Trains…")
-    setTriggerValue("people", { edit: state.edit, ...copied(state.people) })
+    send()
   }
   if (state.id !== given.id) {
     const scene = state.data?.scene !== given.scene
@@ -244,6 +249,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       state.undo = []
       state.edit = given.edit
     }
+    state.edit = Math.max(state.edit, given.edit) // the scene's own people count as an edit
     take(state, given)
     brushes(state)
     // rows of a table stay as they are
@@ -251,14 +257,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
     choose(state, given.axes.length ? "look" : state.tool)
     undo.disabled = !state.undo.length
     root.querySelector(".grid").classList.toggle("waiting", given.waiting)
-    say(status, given.problem || (given.waiting ? "Trains…" : given.rest ? "More stops are being trained…" : ""))
+    const trains = given.waiting || given.edit < state.edit
+    say(status, given.problem || (trains ? "Trains…" : given.rest ? "More stops are being trained…" : ""))
     clearInterval(state.looks)
-    if (given.rest) {
+    state.looks = setInterval(() => {
       // not during a drag: between press and release nothing is sent
-      state.looks = setInterval(() => {
-        if (!state.pressed && !state.before) setTriggerValue("rest", `${given.id} ${performance.now()}`)
-      }, LOOK_MS)
-    }
+      if (state.pressed || state.before) return
+      // of two messages that wait together the server hears the later one alone
+      if (given.edit < state.edit) {
+        if (performance.now() - state.sent > LOST_MS) send()
+      } else if (given.rest) setTriggerValue("rest", `${given.id} ${performance.now()}`)
+    }, LOOK_MS)
   }
   state.data.colours = given.colours
   state.data.truth = given.truth

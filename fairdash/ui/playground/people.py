@@ -29,24 +29,29 @@ class ChangeFields(Fields):
 
 @dataclass(frozen=True)
 class DrawnPeople:
-    """People of a scene, and how many edits of this session they come after."""
+    """People of a scene, and how many edits of this session they come after.
+
+    ``is_drawn`` tells whether a reader drew them: to go back to those of the scene is
+    an edit, too, after which they are the scene's.
+    """
 
     scene: playground.Scene
     people: playground.People
     edit: int
+    is_drawn: bool
 
     @classmethod
     def of(cls, scene: playground.Scene) -> Self:
         """Return the people of a scene as session and address have them."""
-        drawn = st.session_state.get(_DRAWN, {}).get(scene.key)
-        people, edit = (scene.people(), 0) if drawn is None else drawn
+        drawn, edit = st.session_state.get(_DRAWN, {}).get(scene.key, (None, 0))
+        people = scene.people() if drawn is None else drawn
         chosen = ChangeFields.here()
         changed = people.changed(
             size_of_b=_share(chosen.remaining_b, 1.0, most=_LARGEST),
             wrong_outcomes=_share(chosen.wrong_outcomes, 0.0),
             wrong_records=_share(chosen.wrong_records, 0.0),
         )
-        return cls(scene, changed, edit)
+        return cls(scene, changed, edit, is_drawn=drawn is not None)
 
     def take(self, fields: Any) -> None:
         """Make people that a browser has drawn those of the scene.
@@ -64,19 +69,21 @@ class DrawnPeople:
             people = playground.People.drawn(fields)
         except ValueError:
             return
-        drawn = st.session_state.get(_DRAWN, {})
-        st.session_state[_DRAWN] = {**drawn, self.scene.key: (people, fields["edit"])}
+        self._keep(people, fields["edit"])
         choose(remaining_b=None, wrong_outcomes=None, wrong_records=None)
+
+    def _keep(self, people: playground.People | None, edit: int) -> None:
+        """Keep what is drawn of the scene in this session; None is the scene itself."""
+        drawn = st.session_state.get(_DRAWN, {})
+        st.session_state[_DRAWN] = {**drawn, self.scene.key: (people, edit)}
 
     def offer(self) -> None:
         """Draw what can be done with the people: change, restore, take along."""
         with st.container(horizontal=True):
             with st.popover("Change the people"):
                 _change_sliders()
-            if self.edit and st.button("Back to the people of the scene"):
-                drawn = dict(st.session_state[_DRAWN])
-                drawn.pop(self.scene.key)
-                st.session_state[_DRAWN] = drawn
+            if self.is_drawn and st.button("Back to the people of the scene"):
+                self._keep(None, self.edit + 1)
                 st.rerun(scope="fragment")
             if not self.people.axes and st.button(
                 "Take this table along",
@@ -112,7 +119,7 @@ def _change_sliders() -> None:
         _LARGEST,
         step=5,
         help="100 is group B as it is. Above, people are added close to its members.",
-        **bound("remaining_b", _ALL, among=sizes),
+        **bound("remaining_b", _ALL, among=sizes, by_value=True),
     )
     half = range(0, 51, 5)
     st.slider(
@@ -120,7 +127,7 @@ def _change_sliders() -> None:
         0,
         50,
         step=5,
-        **bound("wrong_outcomes", 0, among=half),
+        **bound("wrong_outcomes", 0, among=half, by_value=True),
     )
     st.slider(
         "Wrong group records (%)",
@@ -128,7 +135,7 @@ def _change_sliders() -> None:
         50,
         step=5,
         help="The method sees the recorded group. Rings mark whom it sees wrongly.",
-        **bound("wrong_records", 0, among=half),
+        **bound("wrong_records", 0, among=half, by_value=True),
     )
 
 

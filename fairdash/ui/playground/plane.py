@@ -49,7 +49,7 @@ def draw_plane(scene: playground.Scene, methods: Sequence[str]) -> None:
     try:
         content = _trained(drawn.people, methods, wait=not last)
     except (ValueError, ChildProcessError) as error:
-        if not drawn.edit or [view["method"] for view in last] != _labels(methods):
+        if not drawn.is_drawn or [view["method"] for view in last] != _labels(methods):
             problem(f"{' or '.join(_labels(methods))} cannot be trained here", error)
             drawn.offer()
             return

@@ -194,6 +194,11 @@ def _limit_options(sweep: StoredSweep) -> tuple[float, str]:
         most,
         step=0.01,
         help=f"Marks of settings whose {name} is larger are open.",
-        **bound("limit", start, shown=lambda limit: min(max(limit, 0.0), most)),
+        **bound(
+            "limit",
+            start,
+            shown=lambda limit: min(max(limit, 0.0), most),
+            by_value=True,
+        ),
     )
     return limit, limited

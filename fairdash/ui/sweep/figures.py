@@ -124,6 +124,11 @@ def _limit(label: str, field: str, default: float) -> float:
         0.0,
         1.0,
         step=0.01,
-        **bound(field, default, shown=lambda value: min(max(value, 0.0), 1.0)),
+        **bound(
+            field,
+            default,
+            shown=lambda value: min(max(value, 0.0), 1.0),
+            by_value=True,
+        ),
     )
     return limit

@@ -47,7 +47,7 @@ def sweep_form(dataset_id: str) -> None:
             _COUNTS[0],
             _COUNTS[-1],
             help="One split proves little: five seeds show the spread.",
-            **_tied("seeds", 1, read=int, among=_COUNTS),
+            **_tied("seeds", 1, read=int, among=_COUNTS, by_value=True),
         )
     try:
         axes = {"quick": grids.QUICK, "paper": grids.PAPER}.get(preset) or _custom()
@@ -142,7 +142,9 @@ def _custom() -> grids.GridAxes:
             letter: st.text_input(
                 f"Values of {letter}",
                 help="Numbers with commas between.",
-                **_tied(letter, ", ".join(f"{value:g}" for value in start)),
+                **_tied(
+                    letter, ", ".join(f"{value:g}" for value in start), by_value=True
+                ),
             )
             for letter, start in (("λ", grids.QUICK.weights), ("τ", grids.QUICK.taus))
         }

@@ -41,8 +41,20 @@ def method_form(start: MethodGrid) -> MethodGrid:
             return start
         return form
 
-    def tie(value: Any, change: Callable[[Any], MethodGrid], key: str) -> _Tied:
-        return bound("form", value, shown=lambda _: value, meant=change, key=key)
+    def tie(
+        value: Any,
+        change: Callable[[Any], MethodGrid],
+        key: str,
+        by_value: bool = False,
+    ) -> _Tied:
+        return bound(
+            "form",
+            value,
+            shown=lambda _: value,
+            meant=change,
+            key=key,
+            by_value=by_value,
+        )
 
     def with_defaults(key: str, effort: Effort | None = None) -> MethodGrid:
         if key == start.method and effort in (None, start.effort):
@@ -81,7 +93,8 @@ def method_form(start: MethodGrid) -> MethodGrid:
             # YAML and JSON write 1.0 as 1; a slider wants all its numbers of one type.
             value = _NUMBERS[param.kind](value)
         key = f"{method.key} {param.name}"
-        _widget(param, value, tie(value, partial(changed, param.name), key))
+        by_value = param.kind != "choice"
+        _widget(param, value, tie(value, partial(changed, param.name), key, by_value))
 
     with simple:
         for param in method.params:
@@ -126,7 +139,7 @@ def seeds_input(start: int) -> int:
         1,
         most,
         help="Each seed splits the rows anew and trains anew.",
-        **bound("n_seeds", start, among=range(1, most + 1)),
+        **bound("n_seeds", start, among=range(1, most + 1), by_value=True),
     )
     return seeds
 

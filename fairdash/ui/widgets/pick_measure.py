@@ -40,6 +40,11 @@ def pick_measure(others: Sequence[str] = (), *, only: Sequence[str] = ()) -> str
         step=0.5,
         help="2: one false positive is as bad as two false negatives. Costs are scaled "
         "to a mean of 1, so at 1 the error cost is the share of wrong decisions.",
-        **bound("costs", 1.0, shown=lambda costs: min(max(costs, 0.01), 100.0)),
+        **bound(
+            "costs",
+            1.0,
+            shown=lambda costs: min(max(costs, 0.01), 100.0),
+            by_value=True,
+        ),
     )
     return f"{catalog.COST} {costs:.4g}:1"

@@ -130,6 +130,7 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
                 shown=lambda _: current.min_size,
                 meant=lambda size: current.model_copy(update={"min_size": size}),
                 key="smallest",
+                by_value=True,
             ),
         )
     return current

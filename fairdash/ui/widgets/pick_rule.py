@@ -65,6 +65,7 @@ def pick_rule(looked_at: Setting | None = None) -> None:
                     shown=lambda _: min(max(rule.amount, low), high),
                     meant=lambda amount: DecisionRule(kind, amount).text,
                     key=kind,
+                    by_value=True,
                     also=stays,
                 ),
             )
