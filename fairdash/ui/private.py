@@ -65,14 +65,14 @@ def went_back() -> bool:
 def is_shown(key: str, value: Any) -> bool:
     """Return whether the browser said, when this run began, that a widget has a value.
 
-    ``st.session_state`` gives what a widget was last told, by the browser or by us.
+    ``st.session_state`` does not tell what the browser said from what a page wrote.
     """
     context = get_script_run_ctx()
     if context is None:
         return False
     state = context.session_state._state
     widget_id = state.get_widget_id_from_key(key)
-    said = state._new_widget_state  # by the browser, when this run began
+    said = state._new_widget_state
     if widget_id is None or widget_id not in said or state.is_new_state_value(key):
         return False
     return bool(said[widget_id] == value)

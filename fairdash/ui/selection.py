@@ -29,6 +29,7 @@ from fairdash.ui import private
 
 # Entries of the session state.
 _LATEST = "latest selection"  # of this session, as an address
+_WRITTEN = "widgets written"  # by keys, of which the browser has said nothing yet
 _BEHIND = "addresses replaced"  # which the browser sends until it hears of the latest
 _MENU = "menu drawn"  # by which page, and the address of its links
 # A browser that lags further behind than this many choices is not waited for.
@@ -200,14 +201,20 @@ def bound(
     value = default if chosen is None else shown(chosen)
     if allowed is not None and not _is_among(value, list(allowed)):
         value = default
-    # Written before the widget is drawn: the address decides what it shows, not what
-    # Streamlit remembers of it. What is written goes to the browser, where it replaces
-    # what a quick reader typed meanwhile: so nothing is where the widget shows it.
+    # The address decides what a widget shows, not what Streamlit remembers of it. But
+    # what is written here goes to the browser, where it replaces what a quick reader
+    # typed meanwhile. So a value is not written where the widget has it already; once
+    # written it is so again until the browser says that it shows it.
+    written = st.session_state.setdefault(_WRITTEN, set())
+    is_shown = private.is_shown(widget_key, value)
+    if is_shown:
+        written.discard(widget_key)
     is_held = st.session_state.get(widget_key, value) == value
-    if by_value and is_held:
+    if by_value and is_held and widget_key not in written:
         tied["value"] = value
-    elif not private.is_shown(widget_key, value):
+    elif not is_shown:
         st.session_state[widget_key] = value
+        written.add(widget_key)
 
     def moved() -> None:
         value = meant(st.session_state[widget_key])

@@ -4,10 +4,19 @@ import re
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from driving import audit, train, upload
+from driving import audit, fill_in, upload
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
+
+
+def train(page, **settings):
+    """Train ROAD with settings of the form of the open page."""
+    page.get_by_role("button", name="More settings").click()
+    for name, value in settings.items():
+        fill_in(page, name.replace("_", " "), value)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
 
 def share(page):

@@ -1,7 +1,5 @@
 """The app driven in Chromium as a reader would drive it."""
 
-import re
-
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from toys import people_csv
@@ -68,15 +66,6 @@ def fill_in(page, name, value):
     field = page.get_by_role("spinbutton", name=name)
     field.fill(str(value))
     field.press("Enter")
-
-
-def train(page, **settings):
-    """Train ROAD with settings of the form of the open page."""
-    page.get_by_role("button", name="More settings").click()
-    for name, value in settings.items():
-        fill_in(page, name.replace("_", " "), value)
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name=re.compile(r"Train \d seeds")).click()
 
 
 def boxes(locator):

@@ -136,3 +136,29 @@ def test_a_link_drawn_before_the_last_choice_leads_to_that_choice(monkeypatch):
     assert show("Sweep", "3") == "3"
     assert show("Sweep", "1", further=2) == "1"
     assert show("Weights", "3") == "3"  # another link
+
+
+def test_a_value_is_sent_to_the_browser_only_until_it_shows_it():
+    def page():
+        import streamlit as st
+        import toy_fields  # noqa: F401  declares the field "k"
+
+        from fairdash.ui.selection import bound
+
+        st.number_input("k", 0, 9, **bound("k", 1, by_value=True))
+        if st.query_params.get("k") == "5" and "again" not in st.session_state:
+            st.session_state["again"] = True
+            st.rerun()  # before the browser has heard of the new value
+
+    def look(run):
+        field = run.run().number_input[0]
+        return field.value, field.proto.set_value
+
+    run = AppTest.from_function(page)
+    assert look(run) == (1, False)
+    run.query_params["k"] = "3"
+    assert look(run) == (3, True)
+    assert look(run) == (3, False)
+    run.query_params["k"] = "5"
+    assert look(run) == (5, True)
+    assert look(run) == (5, False)

@@ -3,7 +3,8 @@
 const RANGE = 160 // steps of the slider, a multiple of every number of stops less one
 const PLAY_MS = 5000 // from one end to the other
 const LOOK_MS = 160 // between two looks whether more stops are trained
-const LOST_MS = 1000 // after which people are sent again of which the server says nothing
+const LOST_MS = 1000 // after which people are sent again if the server has not answered
+const TRIES = 30 // as often; training on a busy machine takes seconds
 const TOOLS = [["look", "Look"], ["move", "Move"], ["paint", "Paint"], ["erase", "Erase"]]
 const BRUSHES = [[0, 1], [0, 0], [1, 1], [1, 0]] // group and outcome
 
@@ -90,7 +91,7 @@ function mount(root) {
   const find = (selector) => root.querySelector(selector)
   return {
     root, input: find(".first input"), output: find(".first output"), play: find(".play"),
-    see: true, views: [], frame: 0, playing: 0, id: null, edit: 0, undo: [], tool: "look", brush: BRUSHES[2],
+    see: true, views: [], frame: 0, playing: 0, id: null, edit: 0, sent: 0, tries: 0, undo: [], tool: "look", brush: BRUSHES[2],
     held: -1, looks: 0, pressed: false, before: null, cursor: null, stale: false, people: null,
   }
 }
@@ -227,10 +228,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const status = root.querySelector(".status"), undo = root.querySelector(".undo")
   const send = () => {
     state.sent = performance.now()
+    state.tries += 1
     setTriggerValue("people", { edit: state.edit, ...copied(state.people) })
   }
   const tell = () => {
     state.edit += 1
+    state.tries = 0
     state.stale = true
     undo.disabled = !state.undo.length
     say(status, "Trains…")
@@ -245,11 +248,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
       state.people = copied(given.people)
       state.stale = given.waiting
     }
-    if (scene) {
-      state.undo = []
-      state.edit = given.edit
-    }
-    state.edit = Math.max(state.edit, given.edit) // the scene's own people count as an edit
+    if (scene) state.undo = []
+    // to go back to the scene's own people is an edit of the server
+    state.edit = scene ? given.edit : Math.max(state.edit, given.edit)
     take(state, given)
     brushes(state)
     // rows of a table stay as they are
@@ -265,7 +266,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
       if (state.pressed || state.before) return
       // of two messages that wait together the server hears the later one alone
       if (given.edit < state.edit) {
-        if (performance.now() - state.sent > LOST_MS) send()
+        if (performance.now() - state.sent < LOST_MS) return
+        if (state.tries < TRIES) send()
+        else say(status, "The server does not answer. Draw once more, or undo.")
       } else if (given.rest) setTriggerValue("rest", `${given.id} ${performance.now()}`)
     }, LOOK_MS)
   }

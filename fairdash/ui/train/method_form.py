@@ -42,19 +42,9 @@ def method_form(start: MethodGrid) -> MethodGrid:
         return form
 
     def tie(
-        value: Any,
-        change: Callable[[Any], MethodGrid],
-        key: str,
-        by_value: bool = False,
+        value: Any, change: Callable[[Any], MethodGrid], key: str, **how: Any
     ) -> _Tied:
-        return bound(
-            "form",
-            value,
-            shown=lambda _: value,
-            meant=change,
-            key=key,
-            by_value=by_value,
-        )
+        return bound("form", value, shown=lambda _: value, meant=change, key=key, **how)
 
     def with_defaults(key: str, effort: Effort | None = None) -> MethodGrid:
         if key == start.method and effort in (None, start.effort):
@@ -93,8 +83,8 @@ def method_form(start: MethodGrid) -> MethodGrid:
             # YAML and JSON write 1.0 as 1; a slider wants all its numbers of one type.
             value = _NUMBERS[param.kind](value)
         key = f"{method.key} {param.name}"
-        by_value = param.kind != "choice"
-        _widget(param, value, tie(value, partial(changed, param.name), key, by_value))
+        change = partial(changed, param.name)
+        _widget(param, value, tie(value, change, key, by_value=param.kind != "choice"))
 
     with simple:
         for param in method.params:

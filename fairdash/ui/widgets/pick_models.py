@@ -105,11 +105,12 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
         }
         return current.model_copy(update={"columns": tuple(columns), **ways})
 
+    most = max(MOST_CROSSED, len(current.columns))
     with more(plain(f"Subgroups: {label}")):
         st.multiselect(
             "Columns",
             _columns(dataset),
-            max_selections=max(MOST_CROSSED, len(current.columns)),
+            max_selections=most,
             format_func=visible,
             help="Crossed with one another. None: all rows are one subgroup.",
             **bound(
@@ -117,7 +118,7 @@ def subgroup_form(dataset: Dataset, start: Subgroups) -> Subgroups:
                 list(current.columns),
                 shown=lambda _: list(current.columns),
                 meant=with_columns,
-                key="columns",
+                key=f"columns {most}",  # to Streamlit, another limit is another widget
             ),
         )
         st.select_slider(
