@@ -20,6 +20,7 @@ __all__ = [
     "end_script",
     "forget_upload",
     "is_shown",
+    "is_written",
     "main_part",
     "tell_errors_by",
     "went_back",
@@ -76,6 +77,17 @@ def is_shown(key: str, value: Any) -> bool:
     if widget_id is None or widget_id not in said or state.is_new_state_value(key):
         return False
     return bool(said[widget_id] == value)
+
+
+def is_written(key: str) -> bool:
+    """Return whether a widget's value was written and not yet sent to the browser.
+
+    A run that ends by `st.rerun` leaves it to the next, which `st` does not say. To
+    write the value and to fill the widget in by an argument is one too many: Streamlit
+    warns of it.
+    """
+    context = get_script_run_ctx()
+    return context is not None and context.session_state._state.is_new_state_value(key)
 
 
 def end_script() -> NoReturn:

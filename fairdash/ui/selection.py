@@ -29,7 +29,6 @@ from fairdash.ui import private
 
 # Entries of the session state.
 _LATEST = "latest selection"  # of this session, as an address
-_WRITTEN = "widgets written"  # by keys, of which the browser has said nothing yet
 _BEHIND = "addresses replaced"  # which the browser sends until it hears of the latest
 _MENU = "menu drawn"  # by which page, and the address of its links
 # A browser that lags further behind than this many choices is not waited for.
@@ -203,18 +202,12 @@ def bound(
         value = default
     # The address decides what a widget shows, not what Streamlit remembers of it. But
     # what is written here goes to the browser, where it replaces what a quick reader
-    # typed meanwhile. So a value is not written where the widget has it already; once
-    # written it is so again until the browser says that it shows it.
-    written = st.session_state.setdefault(_WRITTEN, set())
-    is_shown = private.is_shown(widget_key, value)
-    if is_shown:
-        written.discard(widget_key)
+    # typed meanwhile. So it is not written where the widget has the value already.
     is_held = st.session_state.get(widget_key, value) == value
-    if by_value and is_held and widget_key not in written:
+    if by_value and is_held and not private.is_written(widget_key):
         tied["value"] = value
-    elif not is_shown:
+    elif not private.is_shown(widget_key, value):
         st.session_state[widget_key] = value
-        written.add(widget_key)
 
     def moved() -> None:
         value = meant(st.session_state[widget_key])

@@ -121,3 +121,21 @@ def test_what_the_browser_shows_is_known_when_a_run_begins():
     assert run.session_state["seen"] == [False, False]  # there was no field before
     run.number_input(key="n").set_value(3).run()
     assert run.session_state["seen"] == [False, True]
+
+
+def test_what_a_page_wrote_is_known_until_a_run_has_sent_it():
+    def page():
+        import streamlit as st
+
+        from fairdash.ui import private
+
+        seen = st.session_state.setdefault("seen", [])
+        seen.append(private.is_written("n"))
+        if len(seen) == 1:
+            st.session_state["n"] = 3
+        st.number_input("n", 0, 9, key="n")
+        if len(seen) == 1:
+            st.rerun()
+
+    run = AppTest.from_function(page).run().run()
+    assert run.session_state["seen"] == [False, True, False]

@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from streamlit.elements.lib import policies
 from streamlit.testing.v1 import AppTest
 from toy_fields import ToyFields
 
@@ -138,7 +139,10 @@ def test_a_link_drawn_before_the_last_choice_leads_to_that_choice(monkeypatch):
     assert show("Weights", "3") == "3"  # another link
 
 
-def test_a_value_is_sent_to_the_browser_only_until_it_shows_it():
+def test_a_value_is_sent_to_the_browser_only_until_it_shows_it(monkeypatch):
+    # whether Streamlit has warned of a value that is written and an argument, too
+    monkeypatch.setattr(policies, "_shown_default_value_warning", False)
+
     def page():
         import streamlit as st
         import toy_fields  # noqa: F401  declares the field "k"
@@ -162,3 +166,4 @@ def test_a_value_is_sent_to_the_browser_only_until_it_shows_it():
     run.query_params["k"] = "5"
     assert look(run) == (5, True)
     assert look(run) == (5, False)
+    assert not policies._shown_default_value_warning
